@@ -1,0 +1,95 @@
+"""Steelyard: robot dynamics identification, from recordings to a validated candidate.
+
+The public names are listed here; each is imported when it is first used, so that the command line starts fast.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOME = {
+    # robot and data
+    "Robot": "steelyard.robot.robot",
+    "Trajectory": "steelyard.data.trajectory",
+    "read_csv": "steelyard.formats.csv",
+    "iterate_csv": "steelyard.formats.csv",
+    "write_csv": "steelyard.formats.csv",
+    "read_study": "steelyard.formats.study",
+    "lint_urdf": "steelyard.robot.urdf_lint",
+    # terms and model
+    "Column": "steelyard.terms.term",
+    "Term": "steelyard.terms.term",
+    "RigidBody": "steelyard.terms.rigid_body",
+    "RotorInertia": "steelyard.terms.rotor_inertia",
+    "Viscous": "steelyard.terms.viscous",
+    "Coulomb": "steelyard.terms.coulomb",
+    "Offset": "steelyard.terms.offset",
+    "Spring": "steelyard.terms.spring",
+    "Model": "steelyard.model",
+    "ParameterBasis": "steelyard.basis",
+    "base_parameters": "steelyard.basis",
+    "SquareRootInformation": "steelyard.information",
+    # preparation and estimation
+    "LowPass": "steelyard.data.lowpass",
+    "prepare": "steelyard.prepare.pipeline",
+    "ordinary": "steelyard.estimate.least_squares",
+    "weighted": "steelyard.estimate.least_squares",
+    "Estimate": "steelyard.estimate.result",
+    "Recording": "steelyard.estimate.identify",
+    "identify": "steelyard.estimate.identify",
+    "predict": "steelyard.estimate.identify",
+    "validate": "steelyard.estimate.validate",
+    "score": "steelyard.assess.validation",
+    # what can go wrong
+    "Finding": "steelyard.finding",
+    "SteelyardError": "steelyard.errors",
+    "ModelError": "steelyard.errors",
+    "DataError": "steelyard.errors",
+    "StudyError": "steelyard.errors",
+    "InformationError": "steelyard.errors",
+    "SessionError": "steelyard.errors",
+}
+
+__all__ = sorted(_HOME)
+
+if TYPE_CHECKING:
+    from steelyard.assess.validation import score
+    from steelyard.basis import ParameterBasis, base_parameters
+    from steelyard.data.lowpass import LowPass
+    from steelyard.data.trajectory import Trajectory
+    from steelyard.errors import DataError, InformationError, ModelError, SessionError, SteelyardError, StudyError
+    from steelyard.estimate.identify import Recording, identify, predict
+    from steelyard.estimate.least_squares import ordinary, weighted
+    from steelyard.estimate.result import Estimate
+    from steelyard.estimate.validate import validate
+    from steelyard.finding import Finding
+    from steelyard.formats.csv import iterate_csv, read_csv, write_csv
+    from steelyard.formats.study import read_study
+    from steelyard.information import SquareRootInformation
+    from steelyard.model import Model
+    from steelyard.prepare.pipeline import prepare
+    from steelyard.robot.robot import Robot
+    from steelyard.robot.urdf_lint import lint_urdf
+    from steelyard.terms.coulomb import Coulomb
+    from steelyard.terms.offset import Offset
+    from steelyard.terms.rigid_body import RigidBody
+    from steelyard.terms.rotor_inertia import RotorInertia
+    from steelyard.terms.spring import Spring
+    from steelyard.terms.term import Column, Term
+    from steelyard.terms.viscous import Viscous
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'steelyard' has no attribute {name!r}; see steelyard.__all__")
+    # importlib.import_module would find the sub-module of that name first; the attribute is what is meant
+    value = getattr(importlib.import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,0 +1,125 @@
+"""BLAS and LAPACK called from inside compiled kernels, so that a reduction never returns to the interpreter.
+
+SciPy exposes its routines as function pointers. A pointer baked into a compiled kernel could not be kept on disk (it
+differs from process to process), so the address is an argument of the kernel and the call is made through it.
+Matrices are column-major with 32-bit sizes, as in Fortran; everything is passed by address.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from llvmlite import ir
+from numba.core import types
+from numba.extending import get_cython_function_address, intrinsic
+from numpy.typing import NDArray
+
+
+class Routines(NamedTuple):
+    """Addresses of the routines that the reductions need, and the constants they take by address."""
+
+    trsm: int
+    syrk: int
+    geqrf: int
+    letters: NDArray[np.uint8]
+    one: NDArray[np.float64]
+
+
+def routines() -> Routines:
+    """Look the addresses up in this process."""
+    return Routines(
+        trsm=get_cython_function_address("scipy.linalg.cython_blas", "dtrsm"),
+        syrk=get_cython_function_address("scipy.linalg.cython_blas", "dsyrk"),
+        geqrf=get_cython_function_address("scipy.linalg.cython_lapack", "dgeqrf"),
+        letters=np.frombuffer(b"RUNT", dtype=np.uint8).copy(),
+        one=np.ones(1),
+    )
+
+
+@intrinsic
+def _call(typingctx: Any, address: Any, pointers: Any) -> Any:
+    """Call `void f(void *, ...)` at `address` with a tuple of addresses."""
+    count = len(pointers)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        byte = ir.IntType(8).as_pointer()
+        function = ir.FunctionType(ir.VoidType(), [byte] * count)
+        target = builder.inttoptr(arguments[0], function.as_pointer())
+        values = [builder.inttoptr(builder.extract_value(arguments[1], k), byte) for k in range(count)]
+        builder.call(target, values)
+        return context.get_dummy_value()
+
+    return types.void(address, pointers), generate
+
+
+@numba.njit(cache=True, nogil=True)
+def solve_right(blas: Any, R: Any, at: int, panel: Any, start: int, sizes: Any) -> None:
+    """panel <- panel R^-1, with R upper triangular (c, c) at R[at] and the panel (K, c) at panel[start].
+
+    sizes: int32 (K, c).
+    """
+    letters, one = blas.letters, blas.one
+    base = letters.ctypes.data
+    _call(
+        blas.trsm,
+        (
+            base,
+            base + np.uint64(1),
+            base + np.uint64(2),
+            base + np.uint64(2),
+            sizes.ctypes.data,
+            sizes[1:].ctypes.data,
+            one.ctypes.data,
+            R[at:].ctypes.data,
+            sizes[1:].ctypes.data,
+            panel[start:].ctypes.data,
+            sizes.ctypes.data,
+        ),
+    )
+
+
+@numba.njit(cache=True, nogil=True)
+def add_gram(blas: Any, panel: Any, start: int, G: Any, at: int, sizes: Any) -> None:
+    """G <- G + panel' panel, upper triangle of (c, c) at G[at]; sizes: int32 (K, c)."""
+    letters, one = blas.letters, blas.one
+    base = letters.ctypes.data
+    _call(
+        blas.syrk,
+        (
+            base + np.uint64(1),
+            base + np.uint64(3),
+            sizes[1:].ctypes.data,
+            sizes.ctypes.data,
+            one.ctypes.data,
+            panel[start:].ctypes.data,
+            sizes.ctypes.data,
+            one.ctypes.data,
+            G[at:].ctypes.data,
+            sizes[1:].ctypes.data,
+        ),
+    )
+
+
+@numba.njit(cache=True, nogil=True)
+def triangularise(blas: Any, panel: Any, start: int, sizes: Any, tau: Any, work: Any) -> None:
+    """Householder QR in place of the (rows, c) matrix at panel[start].
+
+    sizes: int32 (rows, c, leading dimension, length of work, info).
+    """
+    _call(
+        blas.geqrf,
+        (
+            sizes.ctypes.data,
+            sizes[1:].ctypes.data,
+            panel[start:].ctypes.data,
+            sizes[2:].ctypes.data,
+            tau.ctypes.data,
+            work.ctypes.data,
+            sizes[3:].ctypes.data,
+            sizes[4:].ctypes.data,
+        ),
+    )
+
+

@@ -1,0 +1,269 @@
+"""A model: a robot and the terms that make up its torque, `tau = Y(q, dq, ddq) theta`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steelyard.data.lowpass import LowPass
+from steelyard.data.trajectory import Trajectory
+from steelyard.errors import DataError, StudyError
+from steelyard.information import Source, SquareRootInformation
+from steelyard.robot.filtered import FilteredReducer
+from steelyard.robot.kernel import Plan
+from steelyard.robot.reduction import Reducer, Samples
+from steelyard.robot.regressor import NO_MASK, build_plan, torque_of
+from steelyard.robot.robot import Robot
+from steelyard.terms.rigid_body import RigidBody
+from steelyard.terms.term import Column, Term
+
+Array = NDArray[np.float64]
+BLOCK_SAMPLES = 8192  # what is evaluated at once: large enough to hide the interpreter, small enough to be forgotten
+
+
+@dataclass(frozen=True)
+class Model:
+    """Robot and terms.
+
+    Raises:
+        StudyError: two columns have one name.
+    """
+
+    robot: Robot
+    terms: tuple[Term, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "terms", tuple(self.terms))
+        seen: set[str] = set()
+        for column in self.columns:
+            if column.name in seen:
+                raise StudyError("two terms have a column of the same name", value=column.name)
+            seen.add(column.name)
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        """All p columns, term after term."""
+        return tuple(column for term in self.terms for column in term.columns(self.robot))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the p columns."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def nominal(self) -> Array:
+        """(p,) values of the model file, zero for what it does not hold."""
+        rigid = dict(zip((c.name for c in RigidBody().columns(self.robot)), self.robot.parameters, strict=True))
+        known = {**rigid}
+        for axis in self.robot.axes:
+            known[f"actuator/{axis.name}/viscous_friction"] = axis.damping
+            known[f"actuator/{axis.name}/coulomb_friction"] = axis.friction
+            known[f"actuator/{axis.name}/rotor_inertia"] = axis.rotor_inertia
+        return np.array([known.get(name, 0.0) for name in self.names])
+
+    def absorb(
+        self,
+        trajectories: Sequence[Trajectory],
+        *,
+        names: Iterable[str] | None = None,
+        lowpass: LowPass | None = None,
+        threads: int = 1,
+    ) -> SquareRootInformation:
+        """Square-root information of `[Y | tau]` over the valid rows of all trajectories, in constant memory.
+
+        Args:
+            trajectories: prepared (q, dq, ddq, tau) recordings; give a list, also for one.
+            names: the columns wanted, e.g. those of a ParameterBasis; None for all.
+            lowpass: filter and decimate torque and every regressor column alike (parallel filtering), which needs a
+                uniform clock inside the segments.
+            threads: kernels release the interpreter lock; results differ between thread counts in the last bits.
+
+        Raises:
+            DataError: a channel or joint is missing.
+            InformationError: the same samples twice.
+        """
+        layout = _Layout.of(self, names)
+        cut = [w for trajectory in trajectories for w in _windows(trajectory, lowpass)]
+        if threads > 1 and len(cut) > 1:
+            shares = [cut[len(cut) * t // threads : len(cut) * (t + 1) // threads] for t in range(threads)]
+            with ThreadPoolExecutor(threads) as pool:
+                parts = list(pool.map(lambda share: _reduce(self, layout, share, lowpass), shares))
+        else:
+            parts = [_reduce(self, layout, cut, lowpass)]
+        total = parts[0]
+        for part in parts[1:]:
+            total = total.merge(part)
+        return total
+
+    def torque(self, theta: Array, trajectory: Trajectory) -> Array:
+        """(T, n) torque of the parameters theta (p,) along a trajectory with q, dq, ddq [N m or N]."""
+        layout = _Layout.of(self, None)
+        weights = np.zeros(int(layout.plan.start[-1]))
+        for j, columns in enumerate(layout.support):
+            first = layout.plan.start[j]
+            weights[first : first + len(columns)] = np.asarray(theta, dtype=np.float64)[list(columns)]
+        parts = [
+            torque_of(self.robot.tree, layout.plan, self._samples(block, layout, masked=False), weights)
+            for block in _blocks(trajectory)
+        ]
+        return np.concatenate(parts)
+
+    def regressor(self, trajectory: Trajectory) -> Array:
+        """(T, n, p) regressor written out, for small data and tests."""
+        n = len(self.robot.joint_names)
+        parts = []
+        for term in self.terms:
+            columns = term.columns(self.robot)
+            values = term.block(self.robot, trajectory.ordered(self.robot.joint_names))
+            dense = np.zeros((len(trajectory), n, len(columns)))
+            for c, column in enumerate(columns):
+                if values.ndim == 2:
+                    dense[:, column.joints[0], c] = values[:, c]
+                else:
+                    dense[:, list(column.joints), c] = values[:, list(column.joints), c]
+            parts.append(dense)
+        return np.concatenate(parts, axis=2)
+
+    def _samples(self, trajectory: Trajectory, layout: _Layout, *, masked: bool) -> Samples:
+        """Kernel inputs of one block; without `masked` every row counts and the torque is left at zero."""
+        robot = self.robot
+        trajectory = trajectory.ordered(robot.joint_names)
+        T, n = len(trajectory), len(robot.joint_names)
+        extra = np.zeros((len(layout.extras) + n, T))
+        row = 0
+        for term, columns in layout.features:
+            values = term.block(robot, trajectory)
+            if values.shape not in ((T, len(columns)), (T, n, len(columns))):
+                raise StudyError(
+                    f"{type(term).__name__}.block must return (T, k) or (T, n, k)", value=values.shape
+                )
+            for c, column in enumerate(columns):
+                for joint in column.joints if column.name in layout.wanted else ():
+                    extra[row] = values[:, c] if values.ndim == 2 else values[:, joint, c]
+                    row += 1
+        if masked:
+            extra[row:] = trajectory.channel("tau").T
+        q = robot.positions(trajectory) if robot.joints else np.zeros((T, n))
+        rates = [trajectory.channel(c) if robot.joints else np.zeros((T, n)) for c in ("dq", "ddq")]
+        mask = NO_MASK if trajectory.valid is None or not masked else trajectory.valid
+        return Samples(*(np.ascontiguousarray(x) for x in (q, *rates)), np.ascontiguousarray(mask), extra)
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """How a model's columns map to the kernel's panels."""
+
+    names: tuple[str, ...]
+    wanted: frozenset[str]
+    support: tuple[tuple[int, ...], ...]
+    features: tuple[tuple[Term, tuple[Column, ...]], ...]
+    extras: tuple[tuple[int, int], ...]
+    plan: Plan
+
+    @classmethod
+    def of(cls, model: Model, names: Iterable[str] | None) -> _Layout:
+        picked = model.names if names is None else tuple(names)
+        unknown = [name for name in picked if name not in model.names]
+        if unknown:
+            raise StudyError("not a column of the model", value=unknown[0], choices=model.names)
+        place = {name: k for k, name in enumerate(picked)}
+        columns = {column.name: column for column in model.columns}
+        support: list[list[int]] = [[] for _ in model.robot.joint_names]
+        for k, name in enumerate(picked):
+            for joint in columns[name].joints:
+                support[joint].append(k)
+        rigid = np.full(10 * len(model.robot.joints), -1, dtype=np.int64)
+        features: list[tuple[Term, tuple[Column, ...]]] = []
+        extras: list[tuple[int, int]] = []
+        for term in model.terms:
+            own = term.columns(model.robot)
+            if isinstance(term, RigidBody):
+                rigid = np.array([place.get(column.name, -1) for column in own], dtype=np.int64)
+            elif any(column.name in place for column in own):
+                features.append((term, own))
+                extras += [(j, place[column.name]) for column in own if column.name in place for j in column.joints]
+        return cls(
+            names=picked,
+            wanted=frozenset(picked),
+            support=tuple(tuple(s) for s in support),
+            features=tuple(features),
+            extras=tuple(extras),
+            plan=build_plan(model.robot.tree, support, rigid, extras),
+        )
+
+
+def _blocks(trajectory: Trajectory) -> Iterator[Trajectory]:
+    for start in range(0, len(trajectory), BLOCK_SAMPLES):
+        yield trajectory.samples(start, min(start + BLOCK_SAMPLES, len(trajectory)))
+
+
+class _Window(NamedTuple):
+    """Samples to evaluate at once, and which of them count (the others only let a filter settle)."""
+
+    samples: Trajectory
+    keep: NDArray[np.int64]
+
+
+def _windows(trajectory: Trajectory, lowpass: LowPass | None) -> Iterator[_Window]:
+    if lowpass is None:
+        for block in _blocks(trajectory):
+            yield _Window(block, np.arange(len(block)))
+        return
+    settling = lowpass.settling(trajectory.step)
+    for segment in trajectory.segments:
+        for start in range(segment.start, segment.stop, BLOCK_SAMPLES):
+            stop = min(start + BLOCK_SAMPLES, segment.stop)
+            low, high = max(segment.start, start - settling), min(segment.stop, stop + settling)
+            first = start + (segment.start - start) % lowpass.keep_every
+            if first < stop:
+                yield _Window(trajectory.samples(low, high), np.arange(first - low, stop - low, lowpass.keep_every))
+
+
+def _reduce(
+    model: Model, layout: _Layout, windows: Sequence[_Window], lowpass: LowPass | None
+) -> SquareRootInformation:
+    """Absorb windows in one thread."""
+    rows = np.zeros(len(model.robot.joint_names), dtype=np.int64)
+    sources: list[Source] = []
+    plain = Reducer(model.robot.tree, layout.plan)
+    filtered = None if lowpass is None else FilteredReducer(model.robot.tree, layout.plan, lowpass)
+    for window in windows:
+        data = model._samples(window.samples, layout, masked=True)
+        if filtered is None:
+            plain.absorb(data)
+            rows += len(window.keep) if data.mask.size == 0 else data.mask.sum(axis=0)
+        else:
+            rows += filtered.absorb(data, window.samples.step, window.keep)
+        first, last = (float(window.samples.time[k]) for k in window.keep[[0, -1]])
+        _note_source(sources, Source(window.samples.source, first, last))
+    return SquareRootInformation(
+        names=layout.names,
+        joints=model.robot.joint_names,
+        support=layout.support,
+        factors=tuple((plain if filtered is None else filtered).factors()),
+        rows=tuple(int(r) for r in rows),
+        samples=sum(len(window.keep) for window in windows),
+        sources=frozenset(sources),
+    )
+
+
+def _note_source(sources: list[Source], new: Source) -> None:
+    """Keep the stretches of each recording apart, joining blocks that follow one another."""
+    for known in sources:
+        if known.overlaps(new):
+            raise DataError(
+                "the same samples were given twice",
+                where=f"recording {new.digest[:12]}",
+                value=f"{new.start:g} to {new.stop:g} s",
+                cure="name each stretch of a recording once",
+            )
+    if sources and sources[-1].digest == new.digest and sources[-1].stop < new.start:
+        sources[-1] = Source(new.digest, sources[-1].start, new.stop)
+    else:
+        sources.append(new)

@@ -1,0 +1,60 @@
+"""Terms by their short names, for command lines and study files; anything else is `package.module:object`."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+
+from steelyard.errors import StudyError
+from steelyard.terms.coulomb import Coulomb
+from steelyard.terms.offset import Offset
+from steelyard.terms.rigid_body import RigidBody
+from steelyard.terms.rotor_inertia import RotorInertia
+from steelyard.terms.spring import Spring
+from steelyard.terms.term import Term
+from steelyard.terms.viscous import Viscous
+
+TERMS: dict[str, type] = {
+    "rigid_body": RigidBody,
+    "rotor_inertia": RotorInertia,
+    "viscous": Viscous,
+    "coulomb": Coulomb,
+    "offset": Offset,
+    "spring": Spring,
+}
+DEFAULT = ("rigid_body", "rotor_inertia", "viscous", "coulomb", "offset")
+
+
+def terms_named(names: Sequence[str]) -> tuple[Term, ...]:
+    """Terms for their names, in order.
+
+    Args:
+        names: short names, or ``package.module:object`` for a term of one's own (a class without required fields, or
+            an instance).
+
+    Raises:
+        StudyError: an unknown short name, a module or object that is not there, an object that is no term.
+    """
+    return tuple(_term(name) for name in names)
+
+
+def _term(name: str) -> Term:
+    if name in TERMS:
+        made: Term = TERMS[name]()
+        return made
+    module, colon, attribute = name.partition(":")
+    if not colon or not module or not attribute:
+        raise StudyError("not a term", value=name, choices=(*TERMS, "package.module:object"))
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise StudyError(
+            f"the term cannot be imported: {error}", value=name, cure="its folder must be on PYTHONPATH"
+        ) from error
+    try:
+        term = found() if isinstance(found, type) else found
+    except TypeError as error:
+        raise StudyError(f"the term cannot be made without arguments: {error}", value=name) from error
+    if not isinstance(term, Term):
+        raise StudyError("the object is no term: it needs columns(robot) and block(robot, trajectory)", value=name)
+    return term
