@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from steelyard.version import __version__ as __version__
 
 _HOME = {
     # robot and data
@@ -26,6 +26,8 @@ _HOME = {
     "RotorInertia": "steelyard.terms.rotor_inertia",
     "Viscous": "steelyard.terms.viscous",
     "Coulomb": "steelyard.terms.coulomb",
+    "AsymmetricCoulomb": "steelyard.terms.asymmetric_coulomb",
+    "Quadratic": "steelyard.terms.quadratic",
     "Offset": "steelyard.terms.offset",
     "Spring": "steelyard.terms.spring",
     "Model": "steelyard.model",
@@ -73,8 +75,10 @@ if TYPE_CHECKING:
     from steelyard.prepare.pipeline import prepare
     from steelyard.robot.robot import Robot
     from steelyard.robot.urdf_lint import lint_urdf
+    from steelyard.terms.asymmetric_coulomb import AsymmetricCoulomb
     from steelyard.terms.coulomb import Coulomb
     from steelyard.terms.offset import Offset
+    from steelyard.terms.quadratic import Quadratic
     from steelyard.terms.rigid_body import RigidBody
     from steelyard.terms.rotor_inertia import RotorInertia
     from steelyard.terms.spring import Spring

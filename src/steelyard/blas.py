@@ -58,7 +58,7 @@ def _call(typingctx: Any, address: Any, pointers: Any) -> Any:
 def solve_right(blas: Any, R: Any, at: int, panel: Any, start: int, sizes: Any) -> None:
     """panel <- panel R^-1, with R upper triangular (c, c) at R[at] and the panel (K, c) at panel[start].
 
-    sizes: int32 (K, c).
+    sizes: int32 (K, c, leading dimension of the panel).
     """
     letters, one = blas.letters, blas.one
     base = letters.ctypes.data
@@ -75,14 +75,14 @@ def solve_right(blas: Any, R: Any, at: int, panel: Any, start: int, sizes: Any) 
             R[at:].ctypes.data,
             sizes[1:].ctypes.data,
             panel[start:].ctypes.data,
-            sizes.ctypes.data,
+            sizes[2:].ctypes.data,
         ),
     )
 
 
 @numba.njit(cache=True, nogil=True)
 def add_gram(blas: Any, panel: Any, start: int, G: Any, at: int, sizes: Any) -> None:
-    """G <- G + panel' panel, upper triangle of (c, c) at G[at]; sizes: int32 (K, c)."""
+    """G <- G + panel' panel, upper triangle of (c, c) at G[at]; sizes as for `solve_right`."""
     letters, one = blas.letters, blas.one
     base = letters.ctypes.data
     _call(
@@ -94,7 +94,7 @@ def add_gram(blas: Any, panel: Any, start: int, G: Any, at: int, sizes: Any) -> 
             sizes.ctypes.data,
             one.ctypes.data,
             panel[start:].ctypes.data,
-            sizes.ctypes.data,
+            sizes[2:].ctypes.data,
             one.ctypes.data,
             G[at:].ctypes.data,
             sizes[1:].ctypes.data,
@@ -121,5 +121,3 @@ def triangularise(blas: Any, panel: Any, start: int, sizes: Any, tau: Any, work:
             sizes[4:].ctypes.data,
         ),
     )
-
-

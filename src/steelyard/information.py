@@ -173,9 +173,7 @@ class SquareRootInformation:
             raise InformationError("not a column of this information", value=unknown[0], choices=self.names)
 
 
-def empty(
-    names: Sequence[str], joints: Sequence[str], support: Sequence[Sequence[int]]
-) -> SquareRootInformation:
+def empty(names: Sequence[str], joints: Sequence[str], support: Sequence[Sequence[int]]) -> SquareRootInformation:
     """Information that says nothing: the unit of `merge`."""
     sizes = [len(columns) + 1 for columns in support]
     return SquareRootInformation(
@@ -192,5 +190,5 @@ def triangle(matrix: Array) -> Array:
     wide = matrix.shape[1]
     if matrix.shape[0] < wide:
         matrix = np.vstack([matrix, np.zeros((wide - matrix.shape[0], wide))])
-    factor: Array = np.linalg.qr(matrix, mode="r")
+    factor = np.asarray(np.linalg.qr(matrix, mode="r"))
     return factor * np.where(np.diag(factor) < 0.0, -1.0, 1.0)[:, None]

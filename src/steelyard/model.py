@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,13 @@ from steelyard.terms.term import Column, Term
 
 Array = NDArray[np.float64]
 BLOCK_SAMPLES = 8192  # what is evaluated at once: large enough to hide the interpreter, small enough to be forgotten
+
+
+class Parameters(Protocol):
+    """Anything that gives values for a model's columns."""
+
+    def full(self, columns: tuple[str, ...]) -> Array:
+        """(p,) values of the columns named."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +95,7 @@ class Model:
             DataError: a channel or joint is missing.
             InformationError: the same samples twice.
         """
-        layout = _Layout.of(self, names)
+        layout = Layout.of(self, names)
         cut = [w for trajectory in trajectories for w in _windows(trajectory, lowpass)]
         if threads > 1 and len(cut) > 1:
             shares = [cut[len(cut) * t // threads : len(cut) * (t + 1) // threads] for t in range(threads)]
@@ -103,7 +110,7 @@ class Model:
 
     def torque(self, theta: Array, trajectory: Trajectory) -> Array:
         """(T, n) torque of the parameters theta (p,) along a trajectory with q, dq, ddq [N m or N]."""
-        layout = _Layout.of(self, None)
+        layout = Layout.of(self, None)
         weights = np.zeros(int(layout.plan.start[-1]))
         for j, columns in enumerate(layout.support):
             first = layout.plan.start[j]
@@ -113,6 +120,10 @@ class Model:
             for block in _blocks(trajectory)
         ]
         return np.concatenate(parts)
+
+    def predict(self, estimate: Parameters, trajectory: Trajectory) -> Array:
+        """(T, n) torque of an estimate along a trajectory with q, dq, ddq [N m or N]."""
+        return self.torque(estimate.full(self.names), trajectory)
 
     def regressor(self, trajectory: Trajectory) -> Array:
         """(T, n, p) regressor written out, for small data and tests."""
@@ -130,7 +141,7 @@ class Model:
             parts.append(dense)
         return np.concatenate(parts, axis=2)
 
-    def _samples(self, trajectory: Trajectory, layout: _Layout, *, masked: bool) -> Samples:
+    def _samples(self, trajectory: Trajectory, layout: Layout, *, masked: bool) -> Samples:
         """Kernel inputs of one block; without `masked` every row counts and the torque is left at zero."""
         robot = self.robot
         trajectory = trajectory.ordered(robot.joint_names)
@@ -140,9 +151,7 @@ class Model:
         for term, columns in layout.features:
             values = term.block(robot, trajectory)
             if values.shape not in ((T, len(columns)), (T, n, len(columns))):
-                raise StudyError(
-                    f"{type(term).__name__}.block must return (T, k) or (T, n, k)", value=values.shape
-                )
+                raise StudyError(f"{type(term).__name__}.block must return (T, k) or (T, n, k)", value=values.shape)
             for c, column in enumerate(columns):
                 for joint in column.joints if column.name in layout.wanted else ():
                     extra[row] = values[:, c] if values.ndim == 2 else values[:, joint, c]
@@ -150,13 +159,19 @@ class Model:
         if masked:
             extra[row:] = trajectory.channel("tau").T
         q = robot.positions(trajectory) if robot.joints else np.zeros((T, n))
-        rates = [trajectory.channel(c) if robot.joints else np.zeros((T, n)) for c in ("dq", "ddq")]
+        dq, ddq = (trajectory.channel(c) if robot.joints else np.zeros((T, n)) for c in ("dq", "ddq"))
         mask = NO_MASK if trajectory.valid is None or not masked else trajectory.valid
-        return Samples(*(np.ascontiguousarray(x) for x in (q, *rates)), np.ascontiguousarray(mask), extra)
+        return Samples(
+            np.ascontiguousarray(q),
+            np.ascontiguousarray(dq),
+            np.ascontiguousarray(ddq),
+            np.ascontiguousarray(mask),
+            extra,
+        )
 
 
 @dataclass(frozen=True)
-class _Layout:
+class Layout:
     """How a model's columns map to the kernel's panels."""
 
     names: tuple[str, ...]
@@ -167,7 +182,7 @@ class _Layout:
     plan: Plan
 
     @classmethod
-    def of(cls, model: Model, names: Iterable[str] | None) -> _Layout:
+    def of(cls, model: Model, names: Iterable[str] | None) -> Layout:
         picked = model.names if names is None else tuple(names)
         unknown = [name for name in picked if name not in model.names]
         if unknown:
@@ -225,9 +240,7 @@ def _windows(trajectory: Trajectory, lowpass: LowPass | None) -> Iterator[_Windo
                 yield _Window(trajectory.samples(low, high), np.arange(first - low, stop - low, lowpass.keep_every))
 
 
-def _reduce(
-    model: Model, layout: _Layout, windows: Sequence[_Window], lowpass: LowPass | None
-) -> SquareRootInformation:
+def _reduce(model: Model, layout: Layout, windows: Sequence[_Window], lowpass: LowPass | None) -> SquareRootInformation:
     """Absorb windows in one thread."""
     rows = np.zeros(len(model.robot.joint_names), dtype=np.int64)
     sources: list[Source] = []

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -114,7 +115,7 @@ class Trajectory:
     def segments(self) -> tuple[slice, ...]:
         """The stretches without a gap, as slices into the samples."""
         edges = [0, *self.breaks, len(self)]
-        return tuple(slice(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True) if b > a)
+        return tuple(slice(a, b) for a, b in pairwise(edges) if b > a)
 
     @property
     def step(self) -> float:
@@ -124,7 +125,7 @@ class Trajectory:
     def samples(self, start: int, stop: int) -> Trajectory:
         """Samples start..stop-1 as a trajectory of the same source."""
         cut = slice(start, stop)
-        parts: dict[str, Any] = {c: None if getattr(self, c) is None else getattr(self, c)[cut] for c in (*CHANNELS, "valid")}
+        parts = self._each(lambda values: values[cut])
         breaks = tuple(b - start for b in self.breaks if start < b < stop)
         return replace(self, time=self.time[cut], breaks=breaks, **parts)
 
@@ -151,12 +152,15 @@ class Trajectory:
             return self
         missing = [name for name in names if name not in self.joint_names]
         if missing:
-            raise DataError(
-                "the recording lacks a joint", where=self.name, value=missing[0], choices=self.joint_names
-            )
+            raise DataError("the recording lacks a joint", where=self.name, value=missing[0], choices=self.joint_names)
         pick = [self.joint_names.index(name) for name in names]
-        parts: dict[str, Any] = {c: None if getattr(self, c) is None else getattr(self, c)[:, pick] for c in (*CHANNELS, "valid")}
+        parts = self._each(lambda values: values[:, pick])
         return replace(self, joint_names=names, **parts)
+
+    def _each(self, change: Callable[[Any], Any]) -> dict[str, Any]:
+        """Every channel that is there, changed; the others None."""
+        values = {name: getattr(self, name) for name in (*CHANNELS, "valid")}
+        return {name: None if value is None else change(value) for name, value in values.items()}
 
     def channel(self, name: str) -> Array:
         """One of q, dq, ddq, tau; raises DataError when the recording lacks it."""

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from steelyard.data.lowpass import LowPass
 from steelyard.information import triangle
-from steelyard.robot.kernel import BLOCK, Plan, fill, workspace
+from steelyard.robot.kernel import SPARE, Plan, fill, workspace
+from steelyard.robot.motion import BLOCK
 from steelyard.robot.reduction import Samples
 from steelyard.robot.regressor import NO_MASK
 from steelyard.robot.tree import Tree
@@ -48,7 +49,7 @@ class FilteredReducer:
         """(lines, K) panel of a whole window, unmasked: the filter needs every sample."""
         K = len(data.v)
         padded = -(-K // BLOCK) * BLOCK
-        panel = np.zeros(int(self._plan.start[-1]) * padded)
+        panel = np.zeros((int(self._plan.start[-1]) + SPARE) * padded)
         fill(
             self._tree, self._plan, data.q, data.v, data.a, NO_MASK, data.extra,
             0, padded, self._work, panel, np.uint64(padded), 0,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from steelyard.finding import Level
@@ -18,13 +20,17 @@ _PRIOR = (
 )
 
 
-def check_inertials(bodies: tuple[CompositeBody, ...], log: FindingLog) -> None:
-    """Note massless and unphysical bodies.
+def check_inertials(
+    bodies: tuple[CompositeBody, ...], log: FindingLog, *, format: Literal["urdf", "mjcf"] = "urdf"
+) -> None:
+    """Note massless and unphysical bodies; `format` is that of the file, whose order of moments may be confused.
 
     Only a moving body matters: a massless frame on a fixed joint is nothing, and what does not move is not weighed
     (the root body is judged as information, for a robot whose base floats).
     """
     for body in bodies:
+        if body.members[0].stand_in and len(body.members) == 1:
+            continue
         if body.joint is not None and body.mass == 0.0:
             _note_massless(body, body.joint, log)
         elif body.moves and not body.inertia.any():
@@ -34,7 +40,9 @@ def check_inertials(bodies: tuple[CompositeBody, ...], log: FindingLog) -> None:
             harmless = "; together with the links fixed to it, it makes a possible body"
         for link in body.members:
             if link.inertial is not None and body.feels(link.inertial):
-                _check_tensor(link, link.inertial, harmless, log)
+                fault = _check_tensor(link, link.inertial, harmless, log)
+                if fault and format == "urdf":
+                    _check_order(link, link.inertial, fault, log)
 
 
 def inertia_defect(inertia: Array | Matrix3) -> float:
@@ -85,10 +93,11 @@ def _note_point_mass(body: CompositeBody, log: FindingLog) -> None:
     )
 
 
-def _check_tensor(link: UrdfLink, inertial: UrdfInertial, harmless: str, log: FindingLog) -> None:
+def _check_tensor(link: UrdfLink, inertial: UrdfInertial, harmless: str, log: FindingLog) -> Level | None:
+    """Note a tensor that no mass has; the level of the finding, None without one."""
     defect = inertia_defect(inertial.inertia)
     if defect <= TOLERANCE:
-        return
+        return None
     level: Level = "info" if harmless else "warning"
     moments = np.linalg.eigvalsh(np.array(inertial.inertia))
     listed = ", ".join(f"{moment:.3g}" for moment in moments)
@@ -106,6 +115,10 @@ def _check_tensor(link: UrdfLink, inertial: UrdfInertial, harmless: str, log: Fi
         value=defect,
         cure=_PRIOR,
     )
+    return level
+
+
+def _check_order(link: UrdfLink, inertial: UrdfInertial, level: Level, log: FindingLog) -> None:
     order = suspected_order(inertial.inertia)
     if order:
         log.add(

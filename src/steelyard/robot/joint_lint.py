@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from steelyard.robot.finding_log import FindingLog
 from steelyard.robot.strict_number import shown
@@ -14,6 +14,11 @@ _LONGEST_STROKE = 20.0  # [m] of a prismatic joint
 _LARGEST_ANGLE = 4 * math.pi  # [rad] of a revolute joint: two turns either way
 _UNLIMITED = 1e4  # limits beyond it stand for "none"
 _LONGEST_OFFSET = 20.0  # [m] between two joints
+# Where a file states its limits; an MJCF has no field for the velocity.
+_FIELDS: Mapping[str, Mapping[str, str]] = {
+    "urdf": {key: key for key in ("lower", "upper", "velocity", "effort")},
+    "mjcf": {"lower": "range", "upper": "range", "effort": "actuatorfrcrange"},
+}
 _ROUNDED = (1e-12, 2e-3)  # [rad] off a multiple of a right angle: more than arithmetic leaves, less than a design means
 
 
@@ -22,7 +27,7 @@ def check_joints(description: UrdfDescription, log: FindingLog) -> None:
     for joint in description.joints:
         if joint.moves:
             _check_mimic(joint, log)
-            _check_limits(joint, log)
+            _check_limits(joint, description.format, log)
             _check_dynamics(joint, log)
         _check_origin(joint, log)
     _check_rounding(description.joints, log)
@@ -42,26 +47,36 @@ def _check_mimic(joint: UrdfJoint, log: FindingLog) -> None:
     )
 
 
-def _check_limits(joint: UrdfJoint, log: FindingLog) -> None:
+def _check_limits(joint: UrdfJoint, format: str, log: FindingLog) -> None:
     bounded = joint.kind != "continuous"
-    needed = {"velocity": joint.velocity, "effort": joint.effort}
+    values = {"velocity": joint.velocity, "effort": joint.effort}
     if bounded:
-        needed = {"lower": joint.lower, "upper": joint.upper, **needed}
-    missing = [key for key, value in needed.items() if value is None]
-    if missing and (bounded or len(missing) < len(needed)):  # a continuous joint needs no <limit> at all
-        what = "has no <limit>" if len(missing) == len(needed) else f"has a <limit> without {', '.join(missing)}"
-        message = f"joint {shown(joint.name)} {what}: it can be identified, but no motion can be designed for it"
+        values = {"lower": joint.lower, "upper": joint.upper, **values}
+    asked = [key for key in values if key in _FIELDS[format]]
+    missing = [key for key in asked if values[key] is None]
+    if missing and (bounded or len(missing) < len(asked)):  # a continuous joint needs no <limit> at all
+        message = (
+            f"joint {shown(joint.name)} has {_lack(missing, asked, format)}: "
+            "it can be identified, but no motion can be designed for it"
+        )
         log.add(
             "warning", "model.no_limits", message, joint_place(joint), cure="add the limits, or give joint_limits.yaml"
         )
     for key in ("velocity", "effort"):
-        value = needed[key]
+        value = values[key]
         if value is not None and value <= 0.0:
             _note_zero(
                 joint, f"the {key} limit of joint {shown(joint.name)} is {value:g} {_unit(joint, key)}", value, log
             )
     if bounded and joint.lower is not None and joint.upper is not None:
         _check_range(joint, joint.lower, joint.upper, log)
+
+
+def _lack(missing: Sequence[str], asked: Sequence[str], format: str) -> str:
+    fields = ", ".join(dict.fromkeys(_FIELDS[format][key] for key in missing))
+    if format == "mjcf":
+        return f"no {fields}"
+    return "no <limit>" if len(missing) == len(asked) else f"a <limit> without {fields}"
 
 
 def _check_range(joint: UrdfJoint, lower: float, upper: float, log: FindingLog) -> None:

@@ -15,6 +15,7 @@ from steelyard.robot import motion
 from steelyard.robot.motion import BLOCK, FAST, L, jit
 from steelyard.robot.tree import FLOATING, PRISMATIC, REVOLUTE, Tree
 
+SPARE = 10
 _STATE, _AXIS = np.uint64(9 * BLOCK), np.uint64(6 * BLOCK)
 
 
@@ -32,13 +33,13 @@ class Plan(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """Scratch of one thread, allocated once: `motion` (w, a, d), `axes` (f, h), `turn`, `ten` columns, inputs."""
+    """Scratch of one thread, allocated once: `motion` (w, a, d), `axes` (f, h), `turn`, `lines`, inputs."""
 
     fresh: NDArray[np.float64]
     motion: NDArray[np.float64]
     axes: NDArray[np.float64]
     turn: NDArray[np.float64]
-    ten: NDArray[np.float64]
+    lines: NDArray[np.uint64]
     q: NDArray[np.float64]
     v: NDArray[np.float64]
     a: NDArray[np.float64]
@@ -56,7 +57,7 @@ def workspace(tree: Tree) -> Workspace:
         motion=motion.ravel(),
         axes=np.repeat(_own_axes(tree).ravel(), BLOCK),
         turn=np.zeros(11 * BLOCK),
-        ten=np.zeros(10 * BLOCK),
+        lines=np.zeros(10, dtype=np.uint64),
         q=np.zeros(positions * BLOCK),
         v=np.zeros(rows * BLOCK),
         a=np.zeros(rows * BLOCK),
@@ -77,22 +78,21 @@ def _own_axes(tree: Tree) -> NDArray[np.float64]:
     return axes
 
 
-@jit(fastmath=FAST)
-def _scatter(T, P, mask, mo, slot, first, ld, column):
-    """Copy the wanted of ten columns into their lines of the panel, masked rows as zeros."""
+@jit()
+def _lines(slot, first, spare, ld, column, to):
+    """Where the ten columns of a pair go: the beginnings of their panel lines, spare lines for unwanted ones
+
+    (one each: lines that coincide would stop vectorisation)."""
     for e in range(10):
         line = slot[first + e]
-        if line >= 0:
-            to = np.uint64(line) * ld + column
-            at = np.uint64(e) * L
-            for s in range(L):
-                P[to + s] = T[at + s] * mask[mo + s]
+        to[e] = np.uint64(line if line >= 0 else spare + e) * ld + column
 
 
 @jit(fastmath=FAST)
 def _block(tree, work, plan, P, ld, column):
     """Regressor of the BLOCK samples loaded in `work`, written to panel columns column..column+BLOCK."""
-    S, J, R = work.motion, work.axes, work.turn
+    S, J, R, to = work.motion, work.axes, work.turn, work.lines
+    spare = plan.start[plan.start.shape[0] - 1]
     bodies = tree.parent.shape[0]
     for i in range(bodies):
         parent = tree.parent[i]
@@ -126,9 +126,10 @@ def _block(tree, work, plan, P, ld, column):
                     motion.carry_revolute(J, jo, pjo, R, p[0], p[1], p[2])
                 if k == tree.own_pair[i]:
                     motion.add_axis(J, jo, kind, axis, ratio)
-            motion.ten_columns(J, jo, S, o, work.ten)
             mo = np.uint64(tree.pair_row[pair]) * L
-            _scatter(work.ten, P, work.mask, mo, plan.slot, 10 * pair, ld, column)
+            _lines(plan.slot, 10 * pair, spare, ld, column, to)
+            motion.mass_columns(J, jo, S, o, work.mask, mo, P, to[0], to[1], to[2], to[3])
+            motion.inertia_columns(J, jo, S, o, work.mask, mo, P, to[4], to[5], to[6], to[7], to[8], to[9])
 
 
 @jit()
@@ -169,7 +170,8 @@ def fill(tree, plan, Q, V, A, M, X, k0, chunk, work, P, ld, column):
         Q, V, A: (K, positions), (K, n), (K, n) positions, velocities, accelerations in SI.
         M: (K, n) bool rows to use, or (0, 0) for all.
         X: (m, K) feature rows (terms and torque), for the lines plan.extra_slot.
-        P: flat panel buffer; line r begins at r * ld, the samples go to its columns column..column+chunk.
+        P: flat panel buffer; line r begins at r * ld, the samples go to its columns column..column+chunk. SPARE
+            lines behind the last take the columns that nobody wants.
     """
     K = V.shape[0]
     for c in range(0, chunk, BLOCK):

@@ -106,9 +106,7 @@ def _parameters(inertial: UrdfInertial | None) -> Array | None:
     if inertial is None:
         return None
     R = rotation_rpy(np.array(inertial.origin_rpy))
-    return parameters_about_origin(
-        inertial.mass, np.array(inertial.origin_xyz), R @ np.array(inertial.inertia) @ R.T
-    )
+    return parameters_about_origin(inertial.mass, np.array(inertial.origin_xyz), R @ np.array(inertial.inertia) @ R.T)
 
 
 def _axis(joint: UrdfJoint) -> Axis:

@@ -239,8 +239,11 @@ def carry_prismatic(J, o, po, F, Q, qo, ratio, offset, axis, p):
 
 
 @jit(fastmath=FAST)
-def ten_columns(J, jo, S, o, T):
-    """The ten columns of one (body, row) pair; the equations are in the module's docstring."""
+def mass_columns(J, jo, S, o, mask, mo, P, to, to_x, to_y, to_z):
+    """Columns of m and m c of one (body, row) pair, written to panel lines that begin at `to`, masked rows as zeros.
+
+    Few enough outputs that the compiler can still prove, at run time, that they do not overlap.
+    """
     for s in range(L):
         f0 = J[jo + s]
         f1 = J[jo + _1 + s]
@@ -257,21 +260,38 @@ def ten_columns(J, jo, S, o, T):
         d0 = S[o + _6 + s]
         d1 = S[o + _7 + s]
         d2 = S[o + _8 + s]
+        use = mask[mo + s]
         wf = w0 * f0 + w1 * f1 + w2 * f2
         ww = w0 * w0 + w1 * w1 + w2 * w2
-        T[s] = f0 * d0 + f1 * d1 + f2 * d2
-        T[_1 + s] = f1 * a2 - f2 * a1 + w0 * wf - ww * f0 + d1 * h2 - d2 * h1
-        T[_2 + s] = f2 * a0 - f0 * a2 + w1 * wf - ww * f1 + d2 * h0 - d0 * h2
-        T[_3 + s] = f0 * a1 - f1 * a0 + w2 * wf - ww * f2 + d0 * h1 - d1 * h0
+        P[to + s] = use * (f0 * d0 + f1 * d1 + f2 * d2)
+        P[to_x + s] = use * (f1 * a2 - f2 * a1 + w0 * wf - ww * f0 + d1 * h2 - d2 * h1)
+        P[to_y + s] = use * (f2 * a0 - f0 * a2 + w1 * wf - ww * f1 + d2 * h0 - d0 * h2)
+        P[to_z + s] = use * (f0 * a1 - f1 * a0 + w2 * wf - ww * f2 + d0 * h1 - d1 * h0)
+
+
+@jit(fastmath=FAST)
+def inertia_columns(J, jo, S, o, mask, mo, P, to_xx, to_xy, to_yy, to_xz, to_yz, to_zz):
+    """Columns of Ixx, Ixy, Iyy, Ixz, Iyz, Izz of one (body, row) pair; see `mass_columns`."""
+    for s in range(L):
+        use = mask[mo + s]
+        h0 = use * J[jo + _3 + s]
+        h1 = use * J[jo + _4 + s]
+        h2 = use * J[jo + _5 + s]
+        w0 = S[o + s]
+        w1 = S[o + _1 + s]
+        w2 = S[o + _2 + s]
+        a0 = S[o + _3 + s]
+        a1 = S[o + _4 + s]
+        a2 = S[o + _5 + s]
         u0 = h1 * w2 - h2 * w1
         u1 = h2 * w0 - h0 * w2
         u2 = h0 * w1 - h1 * w0
-        T[_4 + s] = a0 * h0 + w0 * u0
-        T[_5 + s] = a0 * h1 + a1 * h0 + w0 * u1 + w1 * u0
-        T[_6 + s] = a1 * h1 + w1 * u1
-        T[_7 + s] = a0 * h2 + a2 * h0 + w0 * u2 + w2 * u0
-        T[_8 + s] = a1 * h2 + a2 * h1 + w1 * u2 + w2 * u1
-        T[_9 + s] = a2 * h2 + w2 * u2
+        P[to_xx + s] = a0 * h0 + w0 * u0
+        P[to_xy + s] = a0 * h1 + a1 * h0 + w0 * u1 + w1 * u0
+        P[to_yy + s] = a1 * h1 + w1 * u1
+        P[to_xz + s] = a0 * h2 + a2 * h0 + w0 * u2 + w2 * u0
+        P[to_yz + s] = a1 * h2 + a2 * h1 + w1 * u2 + w2 * u1
+        P[to_zz + s] = a2 * h2 + w2 * u2
 
 
 @jit(fastmath=FAST)

@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard import blas
-from steelyard.robot.kernel import Plan, fill, workspace
+from steelyard.robot.kernel import SPARE, Plan, fill, workspace
 from steelyard.robot.tree import Tree
 
 Array = NDArray[np.float64]
 CHUNK = 256  # samples a panel: with about 200 lines it stays inside a core's own cache
+LEAD = CHUNK + 8  # a cache line more than the samples: lines a power of two apart would share cache sets
 # A factor serves as preconditioner while later rows exceed it by no more than this: the digits lost are its log10.
 GROWTH = 1e4
 FLOOR = 1e-12
@@ -38,20 +39,20 @@ class Samples(NamedTuple):
 @numba.njit(cache=True, nogil=True)
 def _gram(routines: Any, tree: Any, plan: Any, data: Any, work: Any, P: Any, R0: Any, G: Any, at: Any) -> None:
     """G_j += Z_j' Z_j over the block, with Z_j = W_j R0_j^-1."""
-    sizes = np.zeros(2, np.int32)
-    sizes[0] = CHUNK
+    sizes = np.zeros(3, np.int32)
+    sizes[0], sizes[2] = CHUNK, LEAD
     for k0 in range(0, data.v.shape[0], CHUNK):
-        fill(tree, plan, data.q, data.v, data.a, data.mask, data.extra, k0, CHUNK, work, P, np.uint64(CHUNK), 0)
+        fill(tree, plan, data.q, data.v, data.a, data.mask, data.extra, k0, CHUNK, work, P, np.uint64(LEAD), 0)
         for j in range(plan.start.shape[0] - 1):
             sizes[1] = plan.start[j + 1] - plan.start[j]
-            blas.solve_right(routines, R0, at[j], P, plan.start[j] * CHUNK, sizes)
-            blas.add_gram(routines, P, plan.start[j] * CHUNK, G, at[j], sizes)
+            blas.solve_right(routines, R0, at[j], P, plan.start[j] * LEAD, sizes)
+            blas.add_gram(routines, P, plan.start[j] * LEAD, G, at[j], sizes)
 
 
 @numba.njit(cache=True, nogil=True)
 def _householder(routines: Any, tree: Any, plan: Any, data: Any, work: Any, P: Any, R: Any, at: Any, most: int) -> None:
     """R_j <- triangle of [R_j; W_j], chunk after chunk; panels leave `most` rows above the samples for R_j."""
-    ld = most + CHUNK
+    ld = most + LEAD
     sizes = np.zeros(5, np.int32)
     sizes[2], sizes[3] = ld, 32 * most
     tau, scratch = np.zeros(most), np.zeros(32 * most)
@@ -86,8 +87,8 @@ class Reducer:
         self._work = workspace(tree)
         self._most = int(self._width.max(initial=1))
         lines = int(plan.start[-1])
-        self._panel = np.zeros(lines * CHUNK)
-        self._tall = np.zeros(lines * (CHUNK + self._most))
+        self._panel = np.zeros((lines + SPARE) * LEAD)
+        self._tall = np.zeros((lines + SPARE) * (self._most + LEAD))
         self._R = np.zeros(int(self._at[-1]))
         self._G = np.zeros_like(self._R)
         self._ready = False
@@ -96,9 +97,7 @@ class Reducer:
         """Add a block of samples."""
         if self._ready:
             block = np.zeros_like(self._G)
-            _gram(
-                self._routines, self._tree, self._plan, data, self._work, self._panel, self._R, block, self._at
-            )
+            _gram(self._routines, self._tree, self._plan, data, self._work, self._panel, self._R, block, self._at)
             grown = self._growth(block)
             if grown <= GROWTH:
                 self._G += block

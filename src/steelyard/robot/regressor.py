@@ -9,7 +9,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.robot.kernel import Plan, fill, workspace
+from steelyard.robot.kernel import SPARE, Plan, fill, workspace
 from steelyard.robot.reduction import CHUNK, Samples
 from steelyard.robot.tree import Tree
 
@@ -66,7 +66,7 @@ def _torque(tree: Any, plan: Any, data: Any, work: Any, P: Any, weights: Any, ta
 def torque_of(tree: Tree, plan: Plan, data: Samples, weights: Array) -> Array:
     """(K, n) torque `sum_line weights[line] * panel[line]` of the samples [N m]."""
     tau = np.zeros(data.v.shape)
-    _torque(tree, plan, data, workspace(tree), np.zeros(int(plan.start[-1]) * CHUNK), weights, tau)
+    _torque(tree, plan, data, workspace(tree), np.zeros((int(plan.start[-1]) + SPARE) * CHUNK), weights, tau)
     return tau
 
 
@@ -84,7 +84,7 @@ def dense_regressor(tree: Tree, q: Array, v: Array, a: Array) -> Array:
     support = [[10 * body + e for body in sorted(bodies_) for e in range(10)] for bodies_ in moved]
     plan = build_plan(tree, support, np.arange(10 * bodies), [])
     padded = -(-K // CHUNK) * CHUNK
-    panel = np.zeros(int(plan.start[-1]) * padded)
+    panel = np.zeros((int(plan.start[-1]) + SPARE) * padded)
     fill(
         tree, plan, *(np.ascontiguousarray(x, dtype=np.float64) for x in (q, v, a)), NO_MASK,
         np.zeros((rows, K)), 0, padded, workspace(tree), panel, np.uint64(padded), 0,

@@ -49,7 +49,7 @@ def number_fault(text: str, count: int = 1) -> str:
     if not bad:
         return f"it holds {len(parts)} numbers instead of {count}"
     if count > 1 and "," in text and all(read_number(part) is not None for part in _split(text.replace(",", " "))):
-        return "a decimal comma, or commas between the numbers; a URDF uses a point, and spaces between numbers"
+        return "a decimal comma, or commas between the numbers; write a point, and spaces between numbers"
     if count == 1 and len(parts) > 1 and len(bad) < len(parts):
         return "more than a number: a unit or a second value after it"
     return _fault(bad[0])

@@ -1,8 +1,13 @@
-"""What a URDF says about dynamics, as typed values: links with inertials, joints with axes and limits, one tree."""
+"""What a URDF says about dynamics, as typed values: links with inertials, joints with axes and limits, one tree.
+
+An MJCF is told in the same words, so that one linter and one loader serve both; what URDF has no word for comes last
+in each value, with a default.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 Vector3 = tuple[float, float, float]
 Matrix3 = tuple[Vector3, Vector3, Vector3]
@@ -44,12 +49,18 @@ class UrdfLink:
 
     `balls` enclose the primitives of the collision geometry (or, without one, of the visual geometry), and are empty
     where there is none or where a mesh is part of it.
+
+    "The link frame" here is the frame of the joint that moves it. An MJCF may put a joint elsewhere in the body:
+    `offset` is the origin of the body's own frame, whose axes are the same, in the link frame [m]. Several joints in
+    one MJCF body have links between them that are no bodies of their own: `stand_in`.
     """
 
     name: str
     line: int
     inertial: UrdfInertial | None
     balls: tuple[Ball, ...] = ()
+    offset: Vector3 = (0.0, 0.0, 0.0)
+    stand_in: bool = False
 
 
 @dataclass(frozen=True)
@@ -75,6 +86,8 @@ class UrdfJoint:
         velocity, effort: limits [rad/s or m/s], [N m or N]; None where absent.
         damping, friction: viscous [N m s/rad or N s/m] and Coulomb [N m or N]; None where absent, which is not 0.
         mimic: the joint that this one follows, or None.
+        armature: reflected rotor inertia [kg m2 or kg]; None where absent (a URDF has no field for it).
+        reference: reading of the joint in the pose that the origin describes [rad or m].
     """
 
     name: str
@@ -92,6 +105,8 @@ class UrdfJoint:
     damping: float | None
     friction: float | None
     mimic: UrdfMimic | None
+    armature: float | None = None
+    reference: float = 0.0
 
     @property
     def moves(self) -> bool:
@@ -108,6 +123,8 @@ class UrdfDescription:
         links, joints: in file order.
         root: name of the link that no joint moves.
         digest: SHA-256 of the file's bytes, hexadecimal.
+        gravity: (3,) in the frame of the root link [m/s2]; None where the file has none.
+        format: of the file.
     """
 
     name: str
@@ -115,3 +132,5 @@ class UrdfDescription:
     joints: tuple[UrdfJoint, ...]
     root: str
     digest: str
+    gravity: Vector3 | None = None
+    format: Literal["urdf", "mjcf"] = "urdf"

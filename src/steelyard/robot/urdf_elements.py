@@ -16,6 +16,7 @@ _LARGEST = 1e9  # no mass, length or inertia of a robot reaches it, and products
 _WRITE = "write one plain decimal number in SI units, such as 1.5"
 _WRITES = "write {} plain decimal numbers in SI units with spaces between them, such as '0 0 1.5'"
 _EXPAND = "expand the file first: `xacro robot.urdf.xacro > robot.urdf`"
+_WORDS = ("no", "one", "two", "three", "four", "five", "six")
 
 
 @dataclass(frozen=True)
@@ -84,22 +85,29 @@ def optional_number(element: etree._Element, attribute: str, owner: Owner) -> fl
 
 def vector(element: etree._Element, attribute: str, owner: Owner, *, default: Vector3 | None) -> Vector3 | None:
     """Three numbers; `default` where the attribute is absent (None: it is required); None, and an error, if not."""
+    if element.get(attribute) is None and default is not None:
+        return default
+    return cast("Vector3 | None", numbers(element, attribute, owner, count=3))
+
+
+def numbers(
+    element: etree._Element, attribute: str, owner: Owner, *, count: int, code: str = "model.number_unreadable"
+) -> tuple[float, ...] | None:
+    """Exactly `count` numbers (at most six) of an attribute that is required; None, and an error, if there are not."""
     text = element.get(attribute)
     if text is None:
-        if default is None:
-            _missing(element, attribute, owner, "model.number_unreadable")
-        return default
-    values = read_numbers(text, 3)
+        _missing(element, attribute, owner, code)
+        return None
+    values = read_numbers(text, count)
     if values is None:
-        _unreadable(
-            element, attribute, owner, "model.number_unreadable", number_fault(text, 3), _WRITES.format("three")
-        )
+        write = _WRITE if count == 1 else _WRITES.format(_WORDS[count])
+        _unreadable(element, attribute, owner, code, number_fault(text, count), write)
         return None
     largest = max(values, key=abs)
     if abs(largest) > _LARGEST:
         _absurd(element, attribute, owner, largest)
         return None
-    return cast(Vector3, values)
+    return values
 
 
 def reference(element: etree._Element, tag: str, attribute: str, owner: Owner) -> str | None:
@@ -116,6 +124,24 @@ def reference(element: etree._Element, tag: str, attribute: str, owner: Owner) -
         cure=f"name the {tag} {attribute}",
     )
     return None
+
+
+def name_of(element: etree._Element, log: FindingLog) -> str | None:
+    """The name of a link or joint; None, and an error, without one."""
+    tag, name = local_name(element), str(element.get("name") or "")
+    at = Place(element.sourceline or 0, tag)
+    if not name.strip():
+        log.add("error", "model.name_missing", f"a <{tag}> has no name", at, cure=f'write <{tag} name="...">')
+        return None
+    if "${" in name or "$(" in name:
+        message = f"the name of a <{tag}> is {shown(name)}, an unexpanded xacro expression"
+        log.add("error", "model.xacro", message, at, value=name[:60], cure="expand the file: `xacro robot.urdf.xacro`")
+    elif name != name.strip() or not name.isprintable() or "," in name:
+        message = f"the {tag} name {shown(name)} has a comma, blank ends or invisible characters in it"
+        log.add(
+            "warning", "model.name_suspect", message, at, value=name[:60], cure="column names are built from it: rename"
+        )
+    return name
 
 
 def _missing(element: etree._Element, attribute: str, owner: Owner, code: str) -> None:

@@ -13,6 +13,7 @@ from steelyard.robot.urdf_description import KINDS, Ball, UrdfInertial, UrdfJoin
 from steelyard.robot.urdf_elements import (
     Owner,
     children,
+    name_of,
     number,
     only,
     optional_number,
@@ -70,7 +71,7 @@ def read_parts(root: etree._Element, log: FindingLog) -> UrdfParts:
 
 
 def _link(element: etree._Element, log: FindingLog) -> UrdfLink | None:
-    name = _name(element, log)
+    name = name_of(element, log)
     if name is None:
         return None
     owner = Owner(f"link {shown(name)}", log)
@@ -128,7 +129,7 @@ def _mass(element: etree._Element, owner: Owner) -> float | None:
 
 
 def _joint(element: etree._Element, log: FindingLog) -> UrdfJoint | None:
-    name = _name(element, log)
+    name = name_of(element, log)
     if name is None:
         return None
     owner = Owner(f"joint {shown(name)}", log)
@@ -250,23 +251,6 @@ def _origin(element: etree._Element, owner: Owner) -> tuple[Vector3, Vector3] | 
         return None
     xyz, rpy = vector(part, "xyz", owner, default=_ZERO), vector(part, "rpy", owner, default=_ZERO)
     return None if xyz is None or rpy is None else (xyz, rpy)
-
-
-def _name(element: etree._Element, log: FindingLog) -> str | None:
-    tag, name = local_name(element), str(element.get("name") or "")
-    at = Place(element.sourceline or 0, tag)
-    if not name.strip():
-        log.add("error", "model.name_missing", f"a <{tag}> has no name", at, cure=f'write <{tag} name="...">')
-        return None
-    if "${" in name or "$(" in name:
-        message = f"the name of a <{tag}> is {shown(name)}, an unexpanded xacro expression"
-        log.add("error", "model.xacro", message, at, value=name[:60], cure="expand the file: `xacro robot.urdf.xacro`")
-    elif name != name.strip() or not name.isprintable() or "," in name:
-        message = f"the {tag} name {shown(name)} has a comma, blank ends or invisible characters in it"
-        log.add(
-            "warning", "model.name_suspect", message, at, value=name[:60], cure="column names are built from it: rename"
-        )
-    return name
 
 
 def _known_parts(element: etree._Element, owner: Owner, known: tuple[str, ...]) -> None:

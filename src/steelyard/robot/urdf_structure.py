@@ -135,13 +135,10 @@ def _note_roots(roots: list[UrdfLink], log: FindingLog) -> None:
 
 def _check_floating(joints: Iterable[UrdfJoint], driver: Mapping[str, UrdfJoint], log: FindingLog) -> None:
     """One floating joint may carry the whole robot; any other would be a free body beside or inside it."""
+    joints = tuple(joints)
     floating = [joint for joint in joints if joint.kind == "floating"]
-    for order, joint in enumerate(floating):
-        below: str = joint.parent
-        while order == 0 and below in driver and driver[below].kind == "fixed":
-            below = driver[below].parent
-        if order == 0 and below not in driver:
-            continue
+    misplaced = [j for order, j in enumerate(floating) if order > 0 or _mover_of(j.parent, driver) is not None]
+    for joint in misplaced:
         log.add(
             "error",
             "model.joint_type",
@@ -150,6 +147,26 @@ def _check_floating(joints: Iterable[UrdfJoint], driver: Mapping[str, UrdfJoint]
             value="floating",
             cure="make it fixed, or describe the free body in a file of its own",
         )
+    beside = [joint for joint in joints if joint.moves and _mover_of(joint.parent, driver) is None]
+    for joint in beside if floating and not misplaced else ():
+        log.add(
+            "error",
+            "model.joint_type",
+            f"joint {shown(joint.name)} stands on the ground while joint {shown(floating[0].name)} "
+            f"(line {floating[0].line}) floats beside it: these are two robots, or a robot and an object",
+            joint_place(joint),
+            value=joint.name[:60],
+            cure="describe the free body in a file of its own",
+        )
+
+
+def _mover_of(link: str, driver: Mapping[str, UrdfJoint]) -> UrdfJoint | None:
+    """The joint nearest to a link, towards the root, that is not fixed; None where the link stands on the ground."""
+    while link in driver:
+        if driver[link].kind != "fixed":
+            return driver[link]
+        link = driver[link].parent
+    return None
 
 
 def _check_mimics(joints: Mapping[str, UrdfJoint], log: FindingLog) -> None:

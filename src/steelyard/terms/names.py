@@ -6,8 +6,10 @@ import importlib
 from collections.abc import Sequence
 
 from steelyard.errors import StudyError
+from steelyard.terms.asymmetric_coulomb import AsymmetricCoulomb
 from steelyard.terms.coulomb import Coulomb
 from steelyard.terms.offset import Offset
+from steelyard.terms.quadratic import Quadratic
 from steelyard.terms.rigid_body import RigidBody
 from steelyard.terms.rotor_inertia import RotorInertia
 from steelyard.terms.spring import Spring
@@ -19,6 +21,8 @@ TERMS: dict[str, type] = {
     "rotor_inertia": RotorInertia,
     "viscous": Viscous,
     "coulomb": Coulomb,
+    "asymmetric_coulomb": AsymmetricCoulomb,
+    "quadratic": Quadratic,
     "offset": Offset,
     "spring": Spring,
 }

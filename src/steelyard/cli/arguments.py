@@ -1,0 +1,37 @@
+"""Arguments that several verbs share: intervals and quiet progress."""
+
+from __future__ import annotations
+
+from steelyard.errors import StudyError
+
+
+def interval(text: str | None) -> tuple[float, float] | None:
+    """`A:B` in seconds of recording time as (A, B).
+
+    Raises:
+        StudyError: not two numbers with A before B.
+    """
+    if text is None:
+        return None
+    first, colon, last = text.partition(":")
+    try:
+        low, high = float(first), float(last)
+    except ValueError:
+        low, high = 0.0, -1.0
+    if not colon or not low < high or low in (float("inf"), float("-inf")) or high == float("inf"):
+        raise StudyError(
+            "an interval is two times in seconds, the earlier one first",
+            value=text,
+            cure="for example --train-interval 0:9.3",
+        )
+    return low, high
+
+
+def required(verb: str, **arguments: object) -> None:
+    """Raise StudyError when an argument that the verb needs was not given."""
+    for name, value in arguments.items():
+        if not value:
+            raise StudyError(
+                f"{verb} needs --{name.replace('_', '-')}, or the directory of a session",
+                cure=f"steelyard {verb} --help",
+            )

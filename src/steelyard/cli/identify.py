@@ -1,0 +1,85 @@
+"""`steelyard identify`: from a model file and recordings to a validated candidate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from steelyard.cli.arguments import interval, required
+from steelyard.cli.output import print_json, say
+
+GATE = 1
+
+
+def identify(
+    directory: Path | None = None,
+    /,
+    *,
+    robot: Path | None = None,
+    train: list[Path] | None = None,
+    validate: list[Path] | None = None,
+    train_interval: str | None = None,
+    validate_interval: str | None = None,
+    score_cutoff: float | None = None,
+    config: Path | None = None,
+    term: list[str] | None = None,
+    estimator: str | None = None,
+    output: Path | None = None,
+    force: bool = False,
+    json: bool = False,
+    quiet: bool = False,
+    strict: bool = False,
+) -> int:
+    """Identify a robot's dynamics and prove the result on unseen motion.
+
+    Args:
+        directory: A session made by `steelyard init`; instead of --robot and --train.
+        robot: URDF file.
+        train: Recordings to fit (CSV), one or more.
+        validate: Recordings of other motions, never used for fitting.
+        train_interval: Part of every training recording to fit, A:B in seconds of recording time.
+        validate_interval: Part of every validation recording to score, A:B [s].
+        score_cutoff: Validation torque is compared below this frequency [Hz]; default: the identified cut-off.
+        config: Study file (TOML): units, signs, drives, mount, terms.
+        term: Terms of the model, instead of rigid_body rotor_inertia viscous coulomb offset.
+        estimator: weighted (default) or ordinary.
+        output: Directory for session.json, result.json, processed data and predictions.
+        force: Replace an output directory that is a session, or the result of a session.
+        json: The result as one JSON object on stdout.
+        quiet: No progress on stderr.
+        strict: Exit status 1 when a finding is a warning or an error.
+    """
+    from steelyard.report.summary import summary
+    from steelyard.session import workflow
+    from steelyard.session.run import Request, run
+    from steelyard.session.store import check_target
+
+    request = Request(
+        model=robot or Path(),
+        train=tuple(train or ()),
+        validate=tuple(validate or ()),
+        train_interval=interval(train_interval),
+        validate_interval=interval(validate_interval),
+        score_cutoff=score_cutoff,
+        study=config,
+        terms=tuple(term or ()),
+        estimator=estimator,
+    )
+    if directory is None:
+        required("identify", robot=robot, train=train)
+    else:
+        request = workflow.request_of_session(directory, request)
+    if output is not None:
+        check_target(output, force=force)
+    done = run(request, say=lambda line: say(line, quiet=quiet))
+    manifest = workflow.manifest_of(done, directory)
+    result = workflow.result_of(done, manifest)
+    target = output or directory
+    if target is not None:
+        added = output is None
+        workflow.save(done, result, manifest, target, added=added, force=force)
+        say(f"written: {target}", quiet=quiet)
+    if json:
+        print_json(result.model_dump(mode="json", by_alias=True))
+    else:
+        print(summary(done))
+    return GATE if strict and any(finding.level != "info" for finding in done.findings) else 0

@@ -1,0 +1,50 @@
+"""`steelyard validate`: an identified model on further unseen motion."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from steelyard.cli.arguments import interval
+from steelyard.cli.output import print_json
+
+
+def validate(
+    directory: Path,
+    /,
+    *,
+    validate: list[Path],
+    validate_interval: str | None = None,
+    score_cutoff: float | None = None,
+    json: bool = False,
+) -> None:
+    """Score the result of a session on further recordings; the predictions are kept in the session.
+
+    Args:
+        directory: A session with a result.
+        validate: Recordings of motions that were not fitted (CSV), one or more.
+        validate_interval: Part of every recording to score, A:B in seconds of recording time.
+        score_cutoff: Torque is compared below this frequency [Hz]; default: the cut-off of the session.
+        json: One JSON object on stdout.
+    """
+    from steelyard.estimate.validate import verdict
+    from steelyard.report.summary import validation_lines
+    from steelyard.session import workflow
+    from steelyard.session.result_file import validation_entry
+
+    _, done = workflow.revalidate(directory, validate, interval=interval(validate_interval), cutoff=score_cutoff)
+    forward, gravity, sentence = verdict(done)
+    if json:
+        entries = [
+            validation_entry(v.name, v.score, baseline_urdf=v.baseline_urdf).model_dump(mode="json") for v in done
+        ]
+        print_json(
+            {
+                "validation": entries,
+                "findings": [f.as_dict() for v in done for f in v.findings],
+                "verdict": {"feed_forward": forward, "gravity_compensation": gravity, "sentence": sentence},
+            }
+        )
+        return
+    print(sentence)
+    for validation in done:
+        print("\n".join(["", *validation_lines(validation)]))

@@ -1,0 +1,171 @@
+"""Validation of a model on recordings that it has not seen, beside the model one had before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steelyard.assess.validation import Score, score
+from steelyard.basis import ParameterBasis
+from steelyard.data.trajectory import Trajectory
+from steelyard.estimate.identify import Prediction, Recording, predict
+from steelyard.estimate.least_squares import weighted
+from steelyard.estimate.result import Estimate
+from steelyard.finding import Finding
+from steelyard.information import SquareRootInformation
+from steelyard.model import Model
+from steelyard.prepare.cutoff import choose_cutoff
+
+Array = NDArray[np.float64]
+FEED_FORWARD, GRAVITY_COMPENSATION = 0.05, 0.20
+FRICTION = ("viscous_friction", "coulomb_friction", "bias")
+
+
+@dataclass(frozen=True)
+class Baselines:
+    """What the model file can do: its parameters as they stand, and with friction fitted to the training data.
+
+    Attributes:
+        urdf: (p,) columns of the model, nominal values.
+        friction: (p,) the same with friction and offset columns fitted; None without training data.
+    """
+
+    urdf: Array
+    friction: Array | None
+
+
+@dataclass(frozen=True)
+class Validation:
+    """Errors on one unseen recording, and what the model file alone would have reached (relative errors)."""
+
+    name: str
+    score: Score
+    prediction: Prediction
+    baseline_urdf: float
+    baseline_urdf_friction: float
+    findings: tuple[Finding, ...]
+
+
+def baselines(model: Model, basis: ParameterBasis, info: SquareRootInformation) -> Baselines:
+    """Fit friction and offset alone, the rigid bodies held at the model file's values.
+
+    Args:
+        model: robot and terms.
+        basis: its base parameters.
+        info: of the base columns over the training data.
+    """
+    nominal = model.nominal
+    friction = [name for name in basis.names if name.rsplit("/", 1)[-1] in FRICTION]
+    known = dict(zip(basis.names, basis.regroup(nominal), strict=True))
+    for name in friction:
+        del known[name]
+    fitted = nominal.copy()
+    if friction:
+        estimate = weighted(info.given(known))
+        place = {name: k for k, name in enumerate(model.names)}
+        for name, value in zip(estimate.names, estimate.theta, strict=True):
+            fitted[place[name]] = value
+    return Baselines(nominal, fitted)
+
+
+def validate_recording(
+    model: Model,
+    theta: Array,
+    recording: Recording,
+    *,
+    cutoff: float,
+    baseline: Baselines | None = None,
+) -> Validation:
+    """Predict one unseen recording and score it.
+
+    Args:
+        model: robot and terms.
+        theta: (p,) values of the model's columns.
+        recording: with torque, whole, and the interval to score.
+        cutoff: [Hz] of the torque it is scored against.
+        baseline: the old model, to compare with.
+
+    Raises:
+        DataError: no torque, an interval without samples, a cut-off above half the sampling rate.
+    """
+    measured = recording.trajectory.ordered(model.robot.joint_names)
+    prediction = predict(model, theta, measured, cutoff=cutoff)
+    result = _scored(measured, prediction, recording.interval)
+    old = []
+    for values in () if baseline is None else (baseline.urdf, baseline.friction):
+        guess = None if values is None else predict(model, values, measured, cutoff=cutoff)
+        old.append(float("nan") if guess is None else _scored(measured, guess, recording.interval).relative_error)
+    urdf, friction = old or (float("nan"), float("nan"))
+    findings = tuple(_findings(measured.name, result, urdf, friction))
+    return Validation(measured.name, result, prediction, urdf, friction, findings)
+
+
+def validate(
+    model: Model,
+    estimate: Estimate,
+    recordings: Sequence[Trajectory | Recording],
+    *,
+    cutoff: float | None = None,
+) -> list[Validation]:
+    """Errors of an estimate on recordings it has not seen.
+
+    Args:
+        model: robot and terms.
+        estimate: of this model.
+        recordings: Trajectory or Recording, as recorded.
+        cutoff: [Hz] of the torque they are scored against; None to choose it from each recording's spectra.
+
+    Raises:
+        DataError: as for `validate_recording`.
+    """
+    theta = estimate.full(model.names)
+    whole = [r if isinstance(r, Recording) else Recording(r) for r in recordings]
+    return [
+        validate_recording(model, theta, r, cutoff=cutoff or choose_cutoff(r.trajectory).cutoff) for r in whole
+    ]
+
+
+def _scored(measured: Trajectory, prediction: Prediction, interval: tuple[float, float] | None) -> Score:
+    return score(measured, prediction.time, prediction.torque, cutoff=prediction.cutoff, interval=interval)
+
+
+def _findings(name: str, result: Score, urdf: float, friction: float) -> list[Finding]:
+    found = []
+    for error, label in ((urdf, "the model file alone"), (friction, "the model file with fitted friction")):
+        if np.isfinite(error) and error < result.relative_error:
+            found.append(
+                Finding(
+                    "validation.worse_than_model",
+                    "warning",
+                    f"on this motion {label} is better: {100 * error:.1f} % "
+                    f"against {100 * result.relative_error:.1f} %",
+                    where=name,
+                    value=error,
+                    cure="the training motion does not show what this one needs: train on a richer motion",
+                )
+            )
+    return found
+
+
+def verdict(validations: Sequence[Validation]) -> tuple[bool | None, bool | None, str]:
+    """Whether the model is good enough for feed-forward (< 5 %) and gravity compensation (< 20 %), in a sentence.
+
+    The worst recording decides; without one the answer is None.
+    """
+    if not validations:
+        return None, None, "Not validated: give a recording of another motion with --validate before using this model."
+    worst = max(validations, key=lambda v: v.score.relative_error)
+    error = worst.score.relative_error
+    forward, gravity = error < FEED_FORWARD, error < GRAVITY_COMPENSATION
+    use = (
+        "good enough for torque feed-forward and model-based control"
+        if forward
+        else "good enough for gravity compensation, not for feed-forward"
+        if gravity
+        else "not good enough for control"
+    )
+    missed = f"On unseen motion ({worst.name}) the model misses {100 * error:.1f} % of the torque"
+    return forward, gravity, f"{missed}: {use}."

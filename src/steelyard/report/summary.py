@@ -1,0 +1,86 @@
+"""The terminal summary: verdict first, then the numbers behind it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from steelyard.estimate.validate import Validation
+from steelyard.finding import Finding
+from steelyard.session.run import Run
+
+SHOWN_PARAMETERS = 12
+
+
+def summary(run: Run) -> str:
+    """What a tired engineer needs to read, as text: verdict, errors per joint, parameters, findings with cures."""
+    parts = [run.sentence, "", *_data(run)]
+    for validation in run.validations:
+        parts += ["", *validation_lines(validation)]
+    parts += ["", *_parameter_lines(run)]
+    parts += ["", *finding_lines(run.findings)]
+    parts += ["", "Status: candidate. Nothing was changed on any robot; a person decides whether it is used."]
+    return "\n".join(parts)
+
+
+def finding_lines(findings: tuple[Finding, ...]) -> list[str]:
+    """Warnings and errors in full, notes counted."""
+    loud = [f for f in findings if f.level != "info"]
+    lines = [f"Findings: {len(loud)}"]
+    for finding in loud:
+        lines.append(f"  {finding}")
+        if finding.cure:
+            lines.append(f"      cure: {finding.cure}")
+    return lines
+
+
+def _data(run: Run) -> list[str]:
+    info = run.identification.estimate.information
+    lines = [f"Fitted: {info.samples} samples, {sum(info.rows)} rows, {len(info.joints)} joints."]
+    for recording, prepared in zip(run.recordings, run.identification.prepared, strict=True):
+        lines.append(
+            f"  {recording.trajectory.name}: low-pass {prepared.cutoff.cutoff:.3g} Hz ({prepared.cutoff.reason}); "
+            f"velocity: {prepared.velocity.reason}"
+        )
+    for name, position in run.robot.locked_at:
+        lines.append(f"  not recorded, held at {position:g}: {name}")
+    return lines
+
+
+def validation_lines(validation: Validation) -> list[str]:
+    """Errors on one unseen recording, as lines."""
+    result = validation.score
+    low, high = result.interval
+    lines = [
+        f"Unseen motion {validation.name}, {low:g} to {high:g} s, torque below {result.cutoff:.3g} Hz:",
+        f"  relative error {100 * result.relative_error:.2f} % (against unfiltered torque "
+        f"{100 * result.relative_error_unfiltered:.2f} %)",
+    ]
+    if np.isfinite(validation.baseline_urdf):
+        lines.append(
+            f"  the model file alone {100 * validation.baseline_urdf:.1f} %, with fitted friction "
+            f"{100 * validation.baseline_urdf_friction:.1f} %"
+        )
+    width = max(map(len, result.joint_names))
+    lines.append(f"  {'joint':{width}}  {'rms [N m]':>10} {'peak [N m]':>10} {'relative':>9}")
+    for name, rms, peak, ratio in zip(
+        result.joint_names, result.rmse, result.peak, result.relative_error_per_joint, strict=True
+    ):
+        lines.append(f"  {name:{width}}  {rms:10.3f} {peak:10.3f} {100 * ratio:8.1f}%")
+    return lines
+
+
+def _parameter_lines(run: Run) -> list[str]:
+    estimate = run.identification.estimate
+    lines = [
+        f"Parameters: {len(estimate.names)} base parameters, rank {estimate.rank}, condition {estimate.condition:.3g} "
+        f"(columns scaled: {estimate.condition_scaled:.3g})."
+    ]
+    size = np.abs(estimate.theta) / np.maximum(estimate.deviation, np.finfo(float).tiny)
+    order = np.argsort(-np.where(np.isfinite(size), size, 0.0))[:SHOWN_PARAMETERS]
+    width = max((len(estimate.names[k]) for k in order), default=0)
+    lines.append(f"  the {len(order)} best known (value +- deviation):")
+    units = {column.name: column.unit for column in run.identification.model.columns}
+    for k in order:
+        name = estimate.names[k]
+        lines.append(f"  {name:{width}}  {estimate.theta[k]:11.5g} +- {estimate.deviation[k]:.2g} {units[name]}")
+    return lines

@@ -1,0 +1,237 @@
+"""The adjoint of the regressor: what a change of motion does to any weighted sum of regressor entries.
+
+`phi = sum_k <W_k, Y(q_k, dq_k, ddq_k)>` for given weights W; its derivatives by q, dq and ddq cost about two
+evaluations of Y, whatever the number of joints. A criterion of the information matrix `G = sum_k Y_k' Y_k` with
+`d phi = <H, dG>` has the weights `W = 2 Y H`. The forward sweep is the kernel's own, its motions and partial
+velocities kept on a tape; the reverse sweep (Griewank & Walther, Evaluating Derivatives, ch. 3) is derived by hand in
+`adjoint_steps.py`, in the same blocks of samples.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steelyard.errors import ModelError
+from steelyard.robot import adjoint_steps as steps
+from steelyard.robot import motion
+from steelyard.robot.kernel import SPARE, Plan, Workspace, fill, workspace
+from steelyard.robot.motion import BLOCK, FAST, L, jit
+from steelyard.robot.regressor import NO_MASK, build_plan
+from steelyard.robot.tree import FLOATING, PRISMATIC, Tree
+
+Array = NDArray[np.float64]
+_STATE, _AXIS, _TEN = np.uint64(9 * BLOCK), np.uint64(6 * BLOCK), np.uint64(10 * BLOCK)
+
+
+class Tape(NamedTuple):
+    """What the forward sweep leaves behind, block after block, and the scratch of the reverse sweep.
+
+    `motion` and `axes` hold one stretch a block, laid out as in `kernel.Workspace`; `lever` per body the joint's place
+    and sliding direction in the parent frame (six numbers, the direction zero for a revolute joint).
+    """
+
+    work: Workspace
+    motion: Array
+    axes: Array
+    lever: Array
+    slide: Array
+    axes_bar: Array
+    motion_bar: Array
+    moment: Array
+    back: Array
+    rates: Array
+    weights: Array
+
+
+class Gradient(NamedTuple):
+    """Derivatives of phi by positions, velocities and accelerations, each (K, n)."""
+
+    q: Array
+    v: Array
+    a: Array
+
+
+def tape(tree: Tree, samples: int) -> Tape:
+    """Buffers for `samples` samples of a fixed-base tree.
+
+    Raises:
+        ModelError: the base floats.
+    """
+    if np.any(tree.kind == FLOATING):
+        raise ModelError(
+            "the adjoint is for robots with a fixed base", value="a floating joint", cure="fix the base to the world"
+        )
+    blocks = -(-samples // BLOCK)
+    work = workspace(tree)
+    slide = np.einsum("nij,nj->ni", tree.fixed.reshape(-1, 3, 3), tree.axis) * (tree.kind == PRISMATIC)[:, None]
+    return Tape(
+        work=work,
+        motion=np.tile(work.motion, blocks),
+        axes=np.tile(work.axes, blocks),
+        lever=np.hstack([tree.translation, slide]),
+        slide=np.zeros(BLOCK),
+        axes_bar=np.zeros(work.axes.size),
+        motion_bar=np.zeros(work.motion.size),
+        moment=np.zeros(3 * BLOCK),
+        back=np.zeros(12 * BLOCK),
+        rates=np.zeros(3 * tree.rows * BLOCK),
+        weights=np.zeros(10 * BLOCK),
+    )
+
+
+@jit(fastmath=FAST)
+def record(tree, plan, Q, V, A, M, X, tape, P, ld):
+    """Fill the panels P as `kernel.fill` does, and keep the motions of every block on the tape."""
+    work = tape.work
+    size, wide = work.motion.shape[0], work.axes.shape[0]
+    for k0 in range(0, V.shape[0], BLOCK):
+        b = k0 // BLOCK
+        own = Workspace(
+            work.fresh, tape.motion[b * size : (b + 1) * size], tape.axes[b * wide : (b + 1) * wide],
+            work.turn, work.lines, work.q, work.v, work.a, work.mask,
+        )  # fmt: skip
+        fill(tree, plan, Q, V, A, M, X, k0, BLOCK, own, P, ld, k0)
+
+
+@jit(fastmath=FAST)
+def _gather(W, ld, column, slot, first, T):
+    """The weights of one pair as ten rows; False where none of its columns is wanted."""
+    wanted = False
+    for e in range(10):
+        line = slot[first + e]
+        at = np.uint64(e) * L
+        if line >= 0:
+            wanted = True
+            source = np.uint64(line) * ld + column
+            for s in range(L):
+                T[at + s] = W[source + s]
+        else:
+            for s in range(L):
+                T[at + s] = 0.0
+    return wanted
+
+
+@jit(fastmath=FAST)
+def _zero(x):
+    for s in range(np.uint64(x.shape[0])):
+        x[s] = 0.0
+
+
+@jit(fastmath=FAST)
+def _place(X, Q, qo, ratio, offset):
+    for s in range(L):
+        X[s] = ratio * Q[qo + s] + offset
+
+
+@jit(fastmath=FAST)
+def _reverse(tree, plan, tape, S, J, W, ld, column):
+    """Reverse sweep over one block, whose inputs lie in tape.work; the derivatives go to tape.rates."""
+    work, G, E, N, B, X, D = (
+        tape.work, tape.axes_bar, tape.motion_bar, tape.moment, tape.back, tape.slide, tape.rates
+    )  # fmt: skip
+    R, bodies, rows = work.turn, tree.parent.shape[0], np.uint64(tree.rows)
+    _zero(G)
+    _zero(E)
+    _zero(D)
+    for back in range(bodies):
+        i = bodies - 1 - back
+        parent, kind = tree.parent[i], tree.kind[i]
+        po = np.uint64(parent if parent >= 0 else bodies) * _STATE
+        o = np.uint64(i) * _STATE
+        qo, vo = np.uint64(tree.position[i]) * L, np.uint64(tree.row[i]) * L
+        axis, p, F = tree.axis[i], tape.lever[i], tree.fixed[i]
+        ratio, offset = tree.ratio[i], tree.offset[i]
+        if kind == PRISMATIC:
+            _place(X, work.q, qo, ratio, offset)
+        else:
+            motion.turn_revolute(R, work.q, qo, ratio, offset, tree.constant[i], tree.sine[i], tree.cosine[i])
+        _zero(N)
+        first = tree.pair_start[i]
+        above = tree.pair_start[parent + 1] - tree.pair_start[parent] if parent >= 0 else 0
+        for k in range(tree.pair_start[i + 1] - first):
+            pair = first + k
+            jo = np.uint64(pair) * _AXIS
+            if _gather(W, ld, column, plan.slot, 10 * pair, tape.weights):
+                steps.ten_columns_adjoint(tape.weights, J, jo, S, o, G, E, o)
+            if k < above:
+                pjo = np.uint64(tree.pair_start[parent] + k) * _AXIS
+                if kind == PRISMATIC:
+                    steps.carry_prismatic_adjoint(G, jo, J, pjo, F, X, p, N, B)
+                else:
+                    steps.carry_revolute_adjoint(G, jo, J, R, p[0], p[1], p[2], N, B)
+                steps.add_rows(B, G, pjo, np.uint64(6))
+        if kind == PRISMATIC:
+            steps.move_prismatic_adjoint(E, o, S, po, F, X, work.v, vo, ratio, p, N, B)
+        else:
+            steps.move_revolute_adjoint(E, o, S, o, R, work.v, vo, ratio, axis[0], axis[1], axis[2], N, B)
+        steps.give_to_parent(E, po, S, X, p, B)
+        for c in range(3):
+            steps.add_scaled(B, np.uint64(9 + c) * L, ratio, D, np.uint64(c) * rows * L + vo)
+
+
+@jit()
+def _store(D, rows, k0, gq, gv, ga):
+    for j in range(rows):
+        for s in range(min(BLOCK, gq.shape[0] - k0)):
+            gq[k0 + s, j] = D[j * BLOCK + s]
+            gv[k0 + s, j] = D[(rows + j) * BLOCK + s]
+            ga[k0 + s, j] = D[(2 * rows + j) * BLOCK + s]
+
+
+@jit()
+def _rows(source, k0, target):
+    """BLOCK samples from k0, turned so that each signal is a row; past the end the last sample is repeated."""
+    last = source.shape[0] - 1
+    for j in range(source.shape[1]):
+        for s in range(BLOCK):
+            target[j * BLOCK + s] = source[min(k0 + s, last), j]
+
+
+@jit(fastmath=FAST)
+def reverse(tree, plan, Q, V, tape, W, ld, gq, gv, ga):
+    """Derivatives of `sum line weight * panel` by q, dq, ddq after `record` of the same samples.
+
+    Args:
+        Q, V: (K, n) positions and velocities that were recorded.
+        W: weights in the layout of the panels; columns past the last sample must be finite.
+        gq, gv, ga: (K, n) results.
+    """
+    size, wide = tape.work.motion.shape[0], tape.work.axes.shape[0]
+    for k0 in range(0, V.shape[0], BLOCK):
+        b = k0 // BLOCK
+        _rows(Q, k0, tape.work.q)
+        _rows(V, k0, tape.work.v)
+        S, J = tape.motion[b * size : (b + 1) * size], tape.axes[b * wide : (b + 1) * wide]
+        _reverse(tree, plan, tape, S, J, W, ld, np.uint64(k0))
+        _store(tape.rates, tree.rows, k0, gq, gv, ga)
+
+
+def regressor_gradient(tree: Tree, q: Array, v: Array, a: Array, weights: Array) -> Gradient:
+    """Derivatives of `sum_k <weights[k], Y(q_k, v_k, a_k)>`; memory grows with K, so for small K.
+
+    Args:
+        q, v, a: (K, n) positions, velocities, accelerations in SI.
+        weights: (K, n, 10 N), one a regressor entry.
+
+    Raises:
+        ModelError: the base floats.
+    """
+    K, rows, bodies = len(v), tree.rows, tree.bodies
+    support = [sorted({c for body in range(bodies) for c in range(10 * body, 10 * body + 10)
+                       if row in tree.pair_row[tree.pair_start[body] : tree.pair_start[body + 1]]})
+               for row in range(rows)]  # fmt: skip
+    plan: Plan = build_plan(tree, support, np.arange(10 * bodies), [])
+    ld = -(-K // BLOCK) * BLOCK
+    panel = np.zeros((int(plan.start[-1]) + SPARE, ld))
+    W = np.zeros_like(panel)
+    for row, columns in enumerate(support):
+        W[plan.start[row] : plan.start[row + 1] - 1, :K] = weights[:, row, columns].T
+    q, v, a = (np.ascontiguousarray(x, dtype=np.float64) for x in (q, v, a))
+    buffers = tape(tree, K)
+    record(tree, plan, q, v, a, NO_MASK, np.zeros((rows, K)), buffers, panel.ravel(), np.uint64(ld))
+    result = Gradient(*(np.zeros((K, rows)) for _ in range(3)))
+    reverse(tree, plan, q, v, buffers, W.ravel(), np.uint64(ld), *result)
+    return result

@@ -1,0 +1,18 @@
+"""The JSON Schemas of session.json and result.json, for those who read or write them without this package."""
+
+from __future__ import annotations
+
+import json
+
+from steelyard.session.schema import Entry, ResultFile, SessionFile
+
+FILES: dict[str, type[Entry]] = {"session.json": SessionFile, "result.json": ResultFile}
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def schemas() -> dict[str, str]:
+    """For each file its JSON Schema as text; docs/schemas holds them under the same names."""
+    return {
+        name: json.dumps({"$schema": _DIALECT, **model.model_json_schema(by_alias=True)}, indent=2) + "\n"
+        for name, model in FILES.items()
+    }

@@ -1,0 +1,174 @@
+"""The main job over files: read, identify, validate; nothing is written here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from steelyard.assess.mass_matrix import least_eigenvalue
+from steelyard.data.trajectory import Trajectory
+from steelyard.errors import DataError, StudyError
+from steelyard.estimate.identify import Identification, Recording, identify
+from steelyard.estimate.validate import Validation, baselines, validate_recording, verdict
+from steelyard.finding import Finding
+from steelyard.formats.csv import read_csv
+from steelyard.formats.study import read_study
+from steelyard.formats.study_schema import Study
+from steelyard.model import Model
+from steelyard.robot.robot import STANDARD_GRAVITY, Robot
+from steelyard.terms.names import DEFAULT, terms_named
+
+ESTIMATORS = ("weighted", "ordinary")
+Interval = tuple[float, float]
+POSES = 200  # training positions at which the mass matrix is looked at
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to identify, from which files, and how; None leaves the choice to the study file or the default.
+
+    Attributes:
+        model: URDF file.
+        train, validate: recordings (CSV).
+        train_interval, validate_interval: of every such file [s].
+        score_cutoff: [Hz] of the torque that validation is scored against; None for the identified cut-off.
+        study: study file (TOML).
+        terms: names of the terms.
+        estimator: one of ESTIMATORS.
+    """
+
+    model: Path
+    train: tuple[Path, ...]
+    validate: tuple[Path, ...] = ()
+    train_interval: Interval | None = None
+    validate_interval: Interval | None = None
+    score_cutoff: float | None = None
+    study: Path | None = None
+    terms: tuple[str, ...] = ()
+    estimator: str | None = None
+
+
+@dataclass(frozen=True)
+class Run:
+    """What came of a request.
+
+    Attributes:
+        request: as asked.
+        terms: names of the terms used.
+        study: as read.
+        robot: with the joints that the recordings lack locked.
+        recordings, unseen: the trajectories as recorded, with their intervals.
+        identification, validations: the results.
+        mass_matrix_positive: whether M(q) > 0 at the training positions.
+        feed_forward, gravity_compensation, sentence: the verdict.
+        findings: all of them, in order of the stages.
+    """
+
+    request: Request
+    terms: tuple[str, ...]
+    study: Study
+    robot: Robot
+    recordings: tuple[Recording, ...]
+    unseen: tuple[Recording, ...]
+    identification: Identification
+    validations: tuple[Validation, ...]
+    mass_matrix_positive: bool
+    feed_forward: bool | None
+    gravity_compensation: bool | None
+    sentence: str
+    findings: tuple[Finding, ...]
+
+
+def run(request: Request, *, say: Callable[[str], None] = lambda message: None) -> Run:
+    """Read the files, identify, validate.
+
+    Args:
+        request: files and choices.
+        say: called with a line before each stage.
+
+    Raises:
+        SteelyardError: an input that cannot be used.
+    """
+    study = Study() if request.study is None else read_study(request.study)
+    estimator = request.estimator or study.estimate.name or "weighted"
+    if estimator not in ESTIMATORS:
+        raise StudyError("not an estimator", value=estimator, choices=ESTIMATORS)
+    say(f"reading {request.model} and {len(request.train) + len(request.validate)} recording(s)")
+    train = read_recordings(request.train, study)
+    unseen = read_recordings(request.validate, study)
+    robot = robot_for(request.model, study, [*train, *unseen])
+    for trajectory in (*train, *unseen):
+        trajectory.ordered(robot.joint_names).channel("tau")
+    names = request.terms or study.terms.names or DEFAULT
+    model = Model(robot, terms_named(names))
+    recordings = tuple(Recording(t, request.train_interval) for t in train)
+    say(f"fitting {len(model.names)} columns to {sum(map(len, train))} samples of {len(robot.joint_names)} joints")
+    cutoff = study.prepare.cutoff_hz
+    recorded = study.prepare.use_recorded_dq
+    identification = identify(
+        model,
+        recordings,
+        estimator=estimator,
+        cutoff=cutoff if isinstance(cutoff, float) else None,
+        use_recorded_dq=recorded if isinstance(recorded, bool) else None,
+    )
+    theta = identification.estimate.full(model.names)
+    old = baselines(model, identification.basis, identification.estimate.information)
+    say(f"validating on {len(unseen)} recording(s)")
+    validations = tuple(
+        validate_recording(model, theta, r, cutoff=request.score_cutoff or identification.cutoff, baseline=old)
+        for r in (Recording(t, request.validate_interval) for t in unseen)
+    )
+    poses = identification.prepared[0].trajectory.channel("q")
+    positive = least_eigenvalue(model, theta, poses[:: max(1, len(poses) // POSES)]) > 0.0
+    forward, gravity, sentence = verdict(validations)
+    return Run(
+        request=request,
+        terms=names,
+        study=study,
+        robot=robot,
+        recordings=recordings,
+        unseen=tuple(Recording(t, request.validate_interval) for t in unseen),
+        identification=identification,
+        validations=validations,
+        mass_matrix_positive=positive,
+        feed_forward=forward,
+        gravity_compensation=gravity,
+        sentence=sentence,
+        findings=(
+            *robot.findings,
+            *identification.estimate.findings,
+            *(finding for validation in validations for finding in validation.findings),
+        ),
+    )
+
+
+def read_recordings(paths: Sequence[Path], study: Study) -> tuple[Trajectory, ...]:
+    """Recordings with torque, in the order given.
+
+    Raises:
+        DataError: a file that breaks the contract, or that has no torque.
+    """
+    read = tuple(read_csv(path, study=study) for path in paths)
+    for trajectory in read:
+        trajectory.channel("tau")
+    return read
+
+
+def robot_for(path: Path, study: Study, recordings: Sequence[Trajectory]) -> Robot:
+    """The robot of a model file under a study's gravity, with the joints that the recordings lack held at neutral.
+
+    Raises:
+        ModelError, DataError: joints of file and recordings that do not fit.
+    """
+    robot = Robot.from_urdf(path, gravity=study.robot.gravity_in_base() or STANDARD_GRAVITY)
+    robot = robot.locked(study.robot.locked)
+    for trajectory in recordings:
+        if set(trajectory.joint_names) != set(recordings[0].joint_names):
+            odd = sorted(set(trajectory.joint_names) ^ set(recordings[0].joint_names))
+            raise DataError(
+                "the recordings have different joints", where=f"{recordings[0].name}, {trajectory.name}", value=odd,
+                cure="record the same joints in every run",
+            )  # fmt: skip
+    return robot.for_joints(recordings[0].joint_names, where=recordings[0].name) if recordings else robot
