@@ -28,6 +28,7 @@ _HOME = {
     "Coulomb": "steelyard.terms.coulomb",
     "AsymmetricCoulomb": "steelyard.terms.asymmetric_coulomb",
     "Quadratic": "steelyard.terms.quadratic",
+    "GradedFriction": "steelyard.terms.graded_friction",
     "Offset": "steelyard.terms.offset",
     "Spring": "steelyard.terms.spring",
     "Model": "steelyard.model",
@@ -39,10 +40,13 @@ _HOME = {
     "prepare": "steelyard.prepare.pipeline",
     "ordinary": "steelyard.estimate.least_squares",
     "weighted": "steelyard.estimate.least_squares",
+    "Prior": "steelyard.estimate.prior",
+    "physical_prior": "steelyard.estimate.prior",
+    "with_prior": "steelyard.estimate.regularised",
     "Estimate": "steelyard.estimate.result",
     "Recording": "steelyard.estimate.identify",
     "identify": "steelyard.estimate.identify",
-    "predict": "steelyard.estimate.identify",
+    "predict": "steelyard.estimate.predict",
     "validate": "steelyard.estimate.validate",
     "score": "steelyard.assess.validation",
     # what can go wrong
@@ -63,8 +67,11 @@ if TYPE_CHECKING:
     from steelyard.data.lowpass import LowPass
     from steelyard.data.trajectory import Trajectory
     from steelyard.errors import DataError, InformationError, ModelError, SessionError, SteelyardError, StudyError
-    from steelyard.estimate.identify import Recording, identify, predict
+    from steelyard.estimate.identify import Recording, identify
     from steelyard.estimate.least_squares import ordinary, weighted
+    from steelyard.estimate.predict import predict
+    from steelyard.estimate.prior import Prior, physical_prior
+    from steelyard.estimate.regularised import with_prior
     from steelyard.estimate.result import Estimate
     from steelyard.estimate.validate import validate
     from steelyard.finding import Finding
@@ -77,6 +84,7 @@ if TYPE_CHECKING:
     from steelyard.robot.urdf_lint import lint_urdf
     from steelyard.terms.asymmetric_coulomb import AsymmetricCoulomb
     from steelyard.terms.coulomb import Coulomb
+    from steelyard.terms.graded_friction import GradedFriction
     from steelyard.terms.offset import Offset
     from steelyard.terms.quadratic import Quadratic
     from steelyard.terms.rigid_body import RigidBody

@@ -243,6 +243,7 @@ def _windows(trajectory: Trajectory, lowpass: LowPass | None) -> Iterator[_Windo
 def _reduce(model: Model, layout: Layout, windows: Sequence[_Window], lowpass: LowPass | None) -> SquareRootInformation:
     """Absorb windows in one thread."""
     rows = np.zeros(len(model.robot.joint_names), dtype=np.int64)
+    samples = 0
     sources: list[Source] = []
     plain = Reducer(model.robot.tree, layout.plan)
     filtered = None if lowpass is None else FilteredReducer(model.robot.tree, layout.plan, lowpass)
@@ -253,15 +254,18 @@ def _reduce(model: Model, layout: Layout, windows: Sequence[_Window], lowpass: L
             rows += len(window.keep) if data.mask.size == 0 else data.mask.sum(axis=0)
         else:
             rows += filtered.absorb(data, window.samples.step, window.keep)
-        first, last = (float(window.samples.time[k]) for k in window.keep[[0, -1]])
-        _note_source(sources, Source(window.samples.source, first, last))
+        used = window.keep if data.mask.size == 0 else window.keep[data.mask[window.keep].any(axis=1)]
+        samples += len(used)
+        if used.size:
+            first, last = (float(window.samples.time[k]) for k in used[[0, -1]])
+            _note_source(sources, Source(window.samples.source, first, last))
     return SquareRootInformation(
         names=layout.names,
         joints=model.robot.joint_names,
         support=layout.support,
         factors=tuple((plain if filtered is None else filtered).factors()),
         rows=tuple(int(r) for r in rows),
-        samples=sum(len(window.keep) for window in windows),
+        samples=samples,
         sources=frozenset(sources),
     )
 

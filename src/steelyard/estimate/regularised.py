@@ -70,19 +70,27 @@ def with_prior(
 
 
 def _bounded(stacked: Array, bound: NDArray[np.bool_]) -> Array:
-    """Solution of the stacked triangle with theta[bound] >= 0."""
-    from scipy.optimize import lsq_linear
+    """Solution of the stacked triangle with theta[bound] >= 0.
+
+    With the free columns put first, `[R11 R12; 0 R22]`, the bounded ones solve a small problem of their own,
+    `min |R22 x - z2|, x >= 0` (Lawson & Hanson), and the free ones follow.
+    """
+    from scipy.optimize import nnls
 
     R, z = stacked[:-1, :-1], stacked[:-1, -1]
     lengths = np.linalg.norm(R, axis=0)
     lengths = np.where(lengths > 0.0, lengths, 1.0)
-    system = np.vstack([R / lengths, RIDGE * np.eye(len(lengths))])
-    target = np.concatenate([z, np.zeros(len(lengths))])
-    free = np.linalg.lstsq(system, target, rcond=None)[0]
-    if np.all(free[bound] >= 0.0):
-        return free / lengths
-    lower = np.where(bound, 0.0, -np.inf)
-    return np.asarray(lsq_linear(system, target, (lower, np.inf), method="bvls", tol=1e-12).x / lengths)
+    order = np.argsort(bound, kind="stable")
+    free = int(np.sum(~bound))
+    system = np.vstack([R / lengths, RIDGE * np.eye(len(lengths))])[:, order]
+    reduced = triangle(np.column_stack([system, np.concatenate([z, np.zeros(len(lengths))])]))
+    theta = np.zeros(len(lengths))
+    if free < len(lengths):
+        theta[free:] = nnls(reduced[free:-1, free:-1], reduced[free:-1, -1])[0]
+    theta[:free] = np.linalg.solve(reduced[:free, :free], reduced[:free, -1] - reduced[:free, free:-1] @ theta[free:])
+    solution = np.zeros_like(theta)
+    solution[order] = theta
+    return solution / lengths
 
 
 def _noise(info: SquareRootInformation, stacked: Array, noise: Array, theta: Array) -> Array:

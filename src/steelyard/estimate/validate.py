@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from steelyard.assess.validation import Score, score
 from steelyard.basis import ParameterBasis
 from steelyard.data.trajectory import Trajectory
-from steelyard.estimate.identify import Prediction, Recording, predict
+from steelyard.estimate.identify import Recording
 from steelyard.estimate.least_squares import weighted
+from steelyard.estimate.predict import Prediction, predict
 from steelyard.estimate.result import Estimate
 from steelyard.finding import Finding
 from steelyard.information import SquareRootInformation
@@ -21,7 +22,6 @@ from steelyard.prepare.cutoff import choose_cutoff
 
 Array = NDArray[np.float64]
 FEED_FORWARD, GRAVITY_COMPENSATION = 0.05, 0.20
-FRICTION = ("viscous_friction", "coulomb_friction", "bias")
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def baselines(model: Model, basis: ParameterBasis, info: SquareRootInformation) 
         info: of the base columns over the training data.
     """
     nominal = model.nominal
-    friction = [name for name in basis.names if name.rsplit("/", 1)[-1] in FRICTION]
+    friction = [n for n in basis.names if not n.startswith("link/") and not n.endswith("/rotor_inertia")]
     known = dict(zip(basis.names, basis.regroup(nominal), strict=True))
     for name in friction:
         del known[name]
@@ -123,9 +123,7 @@ def validate(
     """
     theta = estimate.full(model.names)
     whole = [r if isinstance(r, Recording) else Recording(r) for r in recordings]
-    return [
-        validate_recording(model, theta, r, cutoff=cutoff or choose_cutoff(r.trajectory).cutoff) for r in whole
-    ]
+    return [validate_recording(model, theta, r, cutoff=cutoff or choose_cutoff(r.trajectory).cutoff) for r in whole]
 
 
 def _scored(measured: Trajectory, prediction: Prediction, interval: tuple[float, float] | None) -> Score:

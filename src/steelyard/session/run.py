@@ -9,17 +9,15 @@ from pathlib import Path
 from steelyard.assess.mass_matrix import least_eigenvalue
 from steelyard.data.trajectory import Trajectory
 from steelyard.errors import DataError, StudyError
-from steelyard.estimate.identify import Identification, Recording, identify
+from steelyard.estimate.identify import ESTIMATORS, Identification, Recording, identify
 from steelyard.estimate.validate import Validation, baselines, validate_recording, verdict
 from steelyard.finding import Finding
 from steelyard.formats.csv import read_csv
 from steelyard.formats.study import read_study
 from steelyard.formats.study_schema import Study
-from steelyard.model import Model
 from steelyard.robot.robot import STANDARD_GRAVITY, Robot
-from steelyard.terms.names import DEFAULT, terms_named
+from steelyard.terms.names import names_of, terms_named
 
-ESTIMATORS = ("weighted", "ordinary")
 Interval = tuple[float, float]
 POSES = 200  # training positions at which the mass matrix is looked at
 
@@ -91,41 +89,47 @@ def run(request: Request, *, say: Callable[[str], None] = lambda message: None) 
         SteelyardError: an input that cannot be used.
     """
     study = Study() if request.study is None else read_study(request.study)
-    estimator = request.estimator or study.estimate.name or "weighted"
-    if estimator not in ESTIMATORS:
-        raise StudyError("not an estimator", value=estimator, choices=ESTIMATORS)
+    estimator = request.estimator or study.estimate.name or "prior"
     say(f"reading {request.model} and {len(request.train) + len(request.validate)} recording(s)")
     train = read_recordings(request.train, study)
     unseen = read_recordings(request.validate, study)
     robot = robot_for(request.model, study, [*train, *unseen])
     for trajectory in (*train, *unseen):
         trajectory.ordered(robot.joint_names).channel("tau")
-    names = request.terms or study.terms.names or DEFAULT
-    model = Model(robot, terms_named(names))
+    names = request.terms or study.terms.names
     recordings = tuple(Recording(t, request.train_interval) for t in train)
-    say(f"fitting {len(model.names)} columns to {sum(map(len, train))} samples of {len(robot.joint_names)} joints")
+    say(f"fitting {sum(map(len, train))} samples of {len(robot.joint_names)} joints")
     cutoff = study.prepare.cutoff_hz
     recorded = study.prepare.use_recorded_dq
     identification = identify(
-        model,
+        robot,
         recordings,
+        terms=None if names is None else terms_named(names),
         estimator=estimator,
         cutoff=cutoff if isinstance(cutoff, float) else None,
         use_recorded_dq=recorded if isinstance(recorded, bool) else None,
     )
-    theta = identification.estimate.full(model.names)
+    model = identification.model
     old = baselines(model, identification.basis, identification.estimate.information)
     say(f"validating on {len(unseen)} recording(s)")
     validations = tuple(
-        validate_recording(model, theta, r, cutoff=request.score_cutoff or identification.cutoff, baseline=old)
+        validate_recording(
+            model,
+            identification.theta_for(r.trajectory),
+            r,
+            cutoff=request.score_cutoff or identification.cutoff,
+            baseline=old,
+        )
         for r in (Recording(t, request.validate_interval) for t in unseen)
     )
     poses = identification.prepared[0].trajectory.channel("q")
-    positive = least_eigenvalue(model, theta, poses[:: max(1, len(poses) // POSES)]) > 0.0
+    positive = (
+        least_eigenvalue(model, identification.estimate.full(model.names), poses[:: max(1, len(poses) // POSES)]) > 0.0
+    )
     forward, gravity, sentence = verdict(validations)
     return Run(
         request=request,
-        terms=names,
+        terms=names_of(model.terms) if names is None else tuple(names),
         study=study,
         robot=robot,
         recordings=recordings,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from steelyard.data.trajectory import Trajectory
 from steelyard.errors import SessionError, StudyError
-from steelyard.estimate.identify import Recording
+from steelyard.estimate.identify import Recording, carried_offsets
 from steelyard.estimate.validate import Baselines, Validation, validate_recording
 from steelyard.formats.study import read_study
 from steelyard.formats.study_schema import Study
@@ -177,7 +177,11 @@ def revalidate(
     if used is None:
         raise StudyError("the session does not say its cut-off", cure="--score-cutoff")
     old = Baselines(model.nominal, None)
-    done = [validate_recording(model, theta, Recording(r, interval), cutoff=used, baseline=old) for r in recordings]
+    fitted = [entry.sha256 for entry in session.manifest.role("train")]
+    done = []
+    for r in recordings:
+        carried = carried_offsets(model.names, theta, None if r.source in fitted else len(fitted))
+        done.append(validate_recording(model, carried, Recording(r, interval), cutoff=used, baseline=old))
     add_files(
         directory,
         {f"prediction/{Path(v.name).stem}.csv": prediction_of(v) for v in done},

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from steelyard.errors import StudyError
 from steelyard.terms.asymmetric_coulomb import AsymmetricCoulomb
 from steelyard.terms.coulomb import Coulomb
+from steelyard.terms.graded_friction import GradedFriction
 from steelyard.terms.offset import Offset
 from steelyard.terms.quadratic import Quadratic
 from steelyard.terms.rigid_body import RigidBody
@@ -23,10 +24,10 @@ TERMS: dict[str, type] = {
     "coulomb": Coulomb,
     "asymmetric_coulomb": AsymmetricCoulomb,
     "quadratic": Quadratic,
+    "graded_friction": GradedFriction,
     "offset": Offset,
     "spring": Spring,
 }
-DEFAULT = ("rigid_body", "rotor_inertia", "viscous", "coulomb", "offset")
 
 
 def terms_named(names: Sequence[str]) -> tuple[Term, ...]:
@@ -40,6 +41,11 @@ def terms_named(names: Sequence[str]) -> tuple[Term, ...]:
         StudyError: an unknown short name, a module or object that is not there, an object that is no term.
     """
     return tuple(_term(name) for name in names)
+
+
+def names_of(terms: Sequence[Term]) -> tuple[str, ...]:
+    """Short names of terms that are as `terms_named` makes them."""
+    return tuple(next(name for name, kind in TERMS.items() if type(term) is kind) for term in terms)
 
 
 def _term(name: str) -> Term:
