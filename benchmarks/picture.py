@@ -1,6 +1,6 @@
 """Draw docs/demo.svg: measured and predicted torque of the demonstration on its unseen motion.
 
-    python benchmarks/picture.py [docs/demo.svg]
+python benchmarks/picture.py [docs/demo.svg]
 """
 
 from __future__ import annotations

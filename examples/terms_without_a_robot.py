@@ -21,9 +21,7 @@ q = np.column_stack([np.sin(2.0 * t), 0.5 * np.cos(3.0 * t)])  # [rad]
 dq = np.column_stack([2.0 * np.cos(2.0 * t), -1.5 * np.sin(3.0 * t)])
 ddq = np.column_stack([-4.0 * np.sin(2.0 * t), -4.5 * np.cos(3.0 * t)])
 motion = sy.Trajectory(time=t, joint_names=robot.joint_names, q=q, dq=dq, ddq=ddq)
-recording = sy.Trajectory(
-    time=t, joint_names=robot.joint_names, q=q, dq=dq, ddq=ddq, tau=model.torque(truth, motion)
-)
+recording = sy.Trajectory(time=t, joint_names=robot.joint_names, q=q, dq=dq, ddq=ddq, tau=model.torque(truth, motion))
 
 estimate = sy.ordinary(model.absorb([recording]))
 rmse = float(np.sqrt(np.mean((model.predict(estimate, recording) - recording.channel("tau")) ** 2)))

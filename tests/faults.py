@@ -1,4 +1,4 @@
-"""Disks that fail: calls that write are counted, and the k-th fails, or all from the k-th on, or the process is killed."""
+"""Disks that fail: every call that could is counted, and the k-th does, or all from there on, or the process dies."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ class Disk:
     """Counts steps; `failing` says of each whether it fails, `how` what happens then."""
 
     def __init__(self, failing: Callable[[int], bool], how: Callable[[], None]) -> None:
-        self.steps, self.failing, self.how, self.failed = 0, failing, how, False
+        self.calls: list[str] = []
+        self.failing, self.how, self.failed = failing, how, False
 
-    def step(self) -> None:
-        self.steps += 1
-        if self.failing(self.steps):
+    def step(self, call: str) -> None:
+        self.calls.append(call)
+        if self.failing(len(self.calls)):
             self.failed = True
             self.how()
 
@@ -46,7 +47,7 @@ class _File:
         if len(data) > 1:  # half of it arrives before the disk is full
             self._file.write(data[: len(data) // 2])
             self._file.flush()
-            self._disk.step()
+            self._disk.step("write")
             return self._file.write(data[len(data) // 2 :])
         return self._file.write(data)
 
@@ -65,21 +66,23 @@ def failing_disk(failing: Callable[[int], bool], how: Callable[[], None] = full)
     disk = Disk(failing, how)
     plain_open = builtins.open
 
-    def counted(call):
+    def counted(name):
+        call = getattr(os, name) if name != "fsync" else lambda descriptor: None
+
         def wrapped(*args, **options):
-            disk.step()
+            disk.step(name)
             return call(*args, **options)
 
         return wrapped
 
     def opened(*args, **options):
-        disk.step()
+        disk.step("open")
         file = plain_open(*args, **options)
         return _File(file, disk) if file.writable() else file
 
     with pytest.MonkeyPatch.context() as patch:
         for name in _NAMES:
-            patch.setattr(os, name, counted(getattr(os, name) if name != "fsync" else lambda descriptor: None))
+            patch.setattr(os, name, counted(name))
         patch.setattr(builtins, "open", opened)
         yield disk
 

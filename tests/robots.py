@@ -164,7 +164,7 @@ def states(names: Sequence[str], count: int = 60, *, seed: int = 1, span: float 
     rng = np.random.default_rng(seed)
     draw = [scale * rng.uniform(-1.0, 1.0, (count, len(names))) for scale in (span, 3.0, 10.0)]
     return Trajectory(
-        time=0.01 * np.arange(count),
+        time=0.01 * np.arange(count, dtype=np.float64),
         joint_names=tuple(names),
         q=draw[0], dq=draw[1], ddq=draw[2],
         tau=np.zeros((count, len(names))),
@@ -188,7 +188,7 @@ def pinocchio_torque(model: pin.Model, trajectory: Trajectory) -> np.ndarray:
     torque = np.zeros((len(trajectory), model.nv))
     for k in range(len(trajectory)):
         q, v, a = (np.zeros(model.nv) for _ in range(3))
-        q[where], v[where], a[where] = trajectory.q[k], trajectory.dq[k], trajectory.ddq[k]
+        q[where], v[where], a[where] = (trajectory.channel(name)[k] for name in ("q", "dq", "ddq"))
         torque[k] = pin.rnea(model, data, pin.integrate(model, neutral, q), v, a)
     return torque[:, where]
 

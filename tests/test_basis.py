@@ -92,6 +92,17 @@ def test_a_lift_tells_its_weight_from_an_offset(tmp_path):
     assert basis.gap[0] > 0.1
 
 
+def test_behind_a_slide_the_tensor_goes_upstream(tmp_path):
+    """A turntable with a slide on it: the slide's inertia about the upright axis is part of the turntable's."""
+    parts = robots.chain(["revolute 0,0,1 0,0,0.4 0,0,0", "prismatic 1,0,0 0.4,0,0 0,0,0"])
+    basis = base_parameters(Model(robots.load(tmp_path, "turn_slide", parts), (RigidBody(),)))
+    assert basis.names == (
+        "link/link_1/inertia_zz",
+        *(f"link/link_2/{what}" for what in ("mass", "first_moment_x", "first_moment_y")),
+    )
+    assert basis.expression("link/link_1/inertia_zz") == "link/link_1/inertia_zz +1 link/link_2/inertia_zz"
+
+
 def test_the_answer_does_not_depend_on_where_the_limits_are(tmp_path):
     """A joint that cannot come near zero, and one that hardly moves, show the same parameters as free ones."""
     parts = [

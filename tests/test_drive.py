@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from steelyard.errors import StudyError
-from steelyard.prepare.drive import (
+from steelyard.preparation.drive import (
     Drive,
     coupled,
     geared,

@@ -12,7 +12,7 @@ from source import PACKAGE, Module, calls, imports, modules
 LAYERS = {
     0: ("errors", "finding", "units", "suggest", "information", "blas", "version"),
     1: ("robot", "data", "terms", "model", "basis"),
-    2: ("prepare", "excite", "estimate", "online", "blackbox", "control", "assess"),
+    2: ("preparation", "excite", "estimate", "online", "blackbox", "control", "assess"),
     3: ("formats", "session", "report", "simulate", "cluster"),
     4: ("cli", "testing", "__main__", ""),  # "" is steelyard/__init__.py: the public names, gathered from below
 }

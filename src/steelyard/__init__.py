@@ -37,7 +37,7 @@ _HOME = {
     "SquareRootInformation": "steelyard.information",
     # preparation and estimation
     "LowPass": "steelyard.data.lowpass",
-    "prepare": "steelyard.prepare.pipeline",
+    "prepare": "steelyard.preparation.pipeline",
     "ordinary": "steelyard.estimate.least_squares",
     "weighted": "steelyard.estimate.least_squares",
     "Prior": "steelyard.estimate.prior",
@@ -79,7 +79,7 @@ if TYPE_CHECKING:
     from steelyard.formats.study import read_study
     from steelyard.information import SquareRootInformation
     from steelyard.model import Model
-    from steelyard.prepare.pipeline import prepare
+    from steelyard.preparation.pipeline import prepare
     from steelyard.robot.robot import Robot
     from steelyard.robot.urdf_lint import lint_urdf
     from steelyard.terms.asymmetric_coulomb import AsymmetricCoulomb

@@ -7,14 +7,16 @@ all that torque says about theta (Gautier & Khalil 1990; Mayeda, Yoshida, Osuka 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from steelyard.data.base_motion import BaseMotion
 from steelyard.data.trajectory import Trajectory
+from steelyard.errors import StudyError
 from steelyard.model import Model
 
 Array = NDArray[np.float64]
@@ -72,7 +74,9 @@ class ParameterBasis:
         return " ".join([name, *(f"{row[c]:+.{digits}g} {self.columns[c]}" for c in others)])
 
 
-def base_parameters(model: Model, *, tolerance: float = TOLERANCE, seed: int = 0) -> ParameterBasis:
+def base_parameters(
+    model: Model, *, tolerance: float = TOLERANCE, seed: int = 0, wrench: bool = True
+) -> ParameterBasis:
     """Base parameters of a model, whatever the motion: from its regressor at random states.
 
     Columns are taken in their order: one is kept when its distance from the span of those before it exceeds
@@ -83,10 +87,22 @@ def base_parameters(model: Model, *, tolerance: float = TOLERANCE, seed: int = 0
         model: robot and terms.
         tolerance: relative; see ParameterBasis.gap for how clear the decision was.
         seed: of the random states.
+        wrench: of a robot whose base floats, whether the wrench on the base is measured: the rows of the joints alone
+            tell less.
+
+    Raises:
+        StudyError: a tolerance that is none.
     """
-    R = model.absorb([random_states(model, SAMPLES, seed=seed)]).stacked()[:, :-1]
+    if not 0.0 < tolerance < 1.0:
+        raise StudyError("a relative tolerance lies between 0 and 1", value=tolerance)
+    if not model.robot.row_names:
+        return ParameterBasis((), model.names, np.zeros((0, len(model.names))), tolerance, (1.0, 0.0))
+    states = random_states(model, SAMPLES, seed=seed)
+    if states.base is not None and not wrench:
+        states = replace(states, base=replace(states.base, wrench=None))
+    R = model.absorb([states]).stacked()[:, :-1]
     norms = np.linalg.norm(R, axis=0)
-    floor = norms.max(initial=0.0) * tolerance * 1e-6
+    floor = norms.max(initial=0.0) * tolerance
     Q = np.zeros((R.shape[0], 0))
     kept: list[int] = []
     distance = np.zeros(R.shape[1])
@@ -104,6 +120,7 @@ def base_parameters(model: Model, *, tolerance: float = TOLERANCE, seed: int = 0
     B = np.linalg.lstsq(R[:, kept] / scale, R, rcond=None)[0] / scale[:, None]
     relative = np.abs(B) * scale[:, None] / np.where(norms > floor, norms, 1.0)
     B[relative < REGROUPED] = 0.0
+    B[:, norms <= floor] = 0.0
     B[:, kept] = np.eye(len(kept))
     dropped = np.delete(distance, kept)
     return ParameterBasis(
@@ -116,7 +133,10 @@ def base_parameters(model: Model, *, tolerance: float = TOLERANCE, seed: int = 0
 
 
 def random_states(model: Model, samples: int, *, seed: int) -> Trajectory:
-    """Random positions (inside the limits, one turn or one metre where there are none), velocities, accelerations."""
+    """Random positions (inside the limits, one turn or one metre where there are none), velocities, accelerations;
+
+    of the base as well, where it floats.
+    """
     rng = np.random.default_rng(seed)
     robot = model.robot
     n = len(robot.joint_names)
@@ -131,4 +151,16 @@ def random_states(model: Model, samples: int, *, seed: int) -> Trajectory:
         ddq=rng.uniform(-5.0, 5.0, (samples, n)),
         tau=np.zeros((samples, n)),
         name="random states",
+        base=_random_base(rng, samples) if robot.floating else None,
+    )
+
+
+def _random_base(rng: np.random.Generator, samples: int) -> BaseMotion:
+    """Any orientation (a normalised Gaussian four-vector is uniform), velocities and accelerations; no wrench."""
+    quaternion = rng.normal(size=(samples, 4))
+    return BaseMotion(
+        orientation=quaternion / np.linalg.norm(quaternion, axis=1)[:, None],
+        twist=rng.uniform(-2.0, 2.0, (samples, 6)),
+        acceleration=rng.uniform(-5.0, 5.0, (samples, 6)),
+        wrench=np.zeros((samples, 6)),
     )

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from steelyard.errors import InformationError
 
 Array = NDArray[np.float64]
+ROUNDING = 1e-15  # relative length under which a column is nothing
 
 
 class Source(NamedTuple):
@@ -94,10 +95,15 @@ class SquareRootInformation:
         )
 
     def scale(self, weights: Sequence[float] | Array) -> SquareRootInformation:
-        """Weight the rows of each joint: `R_j <- sqrt(w_j) R_j`; w_j >= 0, e.g. one over the noise variance."""
-        return replace(
-            self, factors=tuple(np.sqrt(w) * f for w, f in zip(np.asarray(weights), self.factors, strict=True))
-        )
+        """Weight the rows of each joint: `R_j <- sqrt(w_j) R_j`; w_j >= 0, e.g. one over the noise variance.
+
+        Raises:
+            InformationError: not one weight a joint, or one that is negative or not finite.
+        """
+        weights = np.asarray(weights, dtype=np.float64)
+        if weights.shape != (len(self.joints),) or not np.isfinite(weights).all() or np.any(weights < 0.0):
+            raise InformationError("one finite weight that is not negative for each joint", value=weights.tolist())
+        return replace(self, factors=tuple(np.sqrt(w) * f for w, f in zip(weights, self.factors, strict=True)))
 
     def select(self, names: Iterable[str]) -> SquareRootInformation:
         """The information about some columns alone, the others taken as zero.
@@ -121,6 +127,10 @@ class SquareRootInformation:
         From base to full parameters `theta_b = B theta`, call with `matrix = B`: `Y_b B = Y` holds for every row.
         """
         matrix = np.asarray(matrix, dtype=np.float64)
+        if matrix.shape != (len(self.names), len(names)):
+            raise InformationError(
+                f"the matrix must be ({len(self.names)}, {len(names)})", value=matrix.shape, cure="columns to new ones"
+            )
         support, factors = [], []
         for columns, factor in zip(self.support, self.factors, strict=True):
             rows = matrix[list(columns)]
@@ -160,6 +170,8 @@ class SquareRootInformation:
     def misfit(self, theta: Array) -> Array:
         """(n,) sum of squared residuals of each joint, |tau_j - Y_j theta|^2 [N2 m2]; theta is (p,)."""
         theta = np.asarray(theta, dtype=np.float64)
+        if theta.shape != (len(self.names),):
+            raise InformationError(f"theta must have {len(self.names)} values", value=theta.shape)
         return np.array(
             [
                 float(np.sum((factor[:, -1] - factor[:, :-1] @ theta[list(columns)]) ** 2))
@@ -183,6 +195,15 @@ def empty(names: Sequence[str], joints: Sequence[str], support: Sequence[Sequenc
         factors=tuple(np.zeros((size, size)) for size in sizes),
         rows=(0,) * len(sizes),
     )
+
+
+def column_lengths(R: Array) -> Array:
+    """(p,) Euclidean lengths of columns, infinite for those that are rounding beside the longest (or nothing at all).
+
+    Columns divided by these have unit length, or are zero: rounding must not be blown up to the size of data.
+    """
+    lengths = np.linalg.norm(R, axis=0)
+    return np.where(lengths > ROUNDING * lengths.max(initial=0.0), lengths, np.inf)
 
 
 def triangle(matrix: Array) -> Array:

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from steelyard.data.lowpass import LowPass
 from steelyard.data.trajectory import Trajectory
-from steelyard.errors import DataError, StudyError
+from steelyard.errors import InformationError, StudyError
 from steelyard.information import Source, SquareRootInformation
 from steelyard.robot.filtered import FilteredReducer
+from steelyard.robot.floating import usable_rows, with_wrench
 from steelyard.robot.kernel import Plan
 from steelyard.robot.reduction import Reducer, Samples
 from steelyard.robot.regressor import NO_MASK, build_plan, torque_of
@@ -109,7 +110,12 @@ class Model:
         return total
 
     def torque(self, theta: Array, trajectory: Trajectory) -> Array:
-        """(T, n) torque of the parameters theta (p,) along a trajectory with q, dq, ddq [N m or N]."""
+        """(T, n) torque of the parameters theta (p,) along a trajectory with q, dq, ddq [N m or N].
+
+        Of a robot whose base floats (T, 6 + n), the rows of `Robot.row_names`: force and torque on the base first.
+        """
+        if np.shape(theta) != (len(self.names),):
+            raise StudyError(f"theta must have {len(self.names)} values, one a column", value=np.shape(theta))
         layout = Layout.of(self, None)
         weights = np.zeros(int(layout.plan.start[-1]))
         for j, columns in enumerate(layout.support):
@@ -126,8 +132,8 @@ class Model:
         return self.torque(estimate.full(self.names), trajectory)
 
     def regressor(self, trajectory: Trajectory) -> Array:
-        """(T, n, p) regressor written out, for small data and tests."""
-        n = len(self.robot.joint_names)
+        """(T, n, p) regressor written out, for small data and tests; (T, 6 + n, p) where the base floats."""
+        n = len(self.robot.row_names)
         parts = []
         for term in self.terms:
             columns = term.columns(self.robot)
@@ -145,7 +151,7 @@ class Model:
         """Kernel inputs of one block; without `masked` every row counts and the torque is left at zero."""
         robot = self.robot
         trajectory = trajectory.ordered(robot.joint_names)
-        T, n = len(trajectory), len(robot.joint_names)
+        T, n = len(trajectory), len(robot.row_names)
         extra = np.zeros((len(layout.extras) + n, T))
         row = 0
         for term, columns in layout.features:
@@ -157,10 +163,10 @@ class Model:
                     extra[row] = values[:, c] if values.ndim == 2 else values[:, joint, c]
                     row += 1
         if masked:
-            extra[row:] = trajectory.channel("tau").T
+            extra[row:] = with_wrench(trajectory, floating=robot.floating).T
         q = robot.positions(trajectory) if robot.joints else np.zeros((T, n))
-        dq, ddq = (trajectory.channel(c) if robot.joints else np.zeros((T, n)) for c in ("dq", "ddq"))
-        mask = NO_MASK if trajectory.valid is None or not masked else trajectory.valid
+        dq, ddq = robot.rates(trajectory) if robot.joints else (np.zeros((T, n)), np.zeros((T, n)))
+        mask = _row_scale(trajectory, floating=robot.floating) if masked else NO_MASK
         return Samples(
             np.ascontiguousarray(q),
             np.ascontiguousarray(dq),
@@ -187,9 +193,11 @@ class Layout:
         unknown = [name for name in picked if name not in model.names]
         if unknown:
             raise StudyError("not a column of the model", value=unknown[0], choices=model.names)
+        if len(set(picked)) != len(picked):
+            raise StudyError("a column is named twice", value=next(n for n in picked if picked.count(n) > 1))
         place = {name: k for k, name in enumerate(picked)}
         columns = {column.name: column for column in model.columns}
-        support: list[list[int]] = [[] for _ in model.robot.joint_names]
+        support: list[list[int]] = [[] for _ in model.robot.row_names]
         for k, name in enumerate(picked):
             for joint in columns[name].joints:
                 support[joint].append(k)
@@ -218,6 +226,16 @@ def _blocks(trajectory: Trajectory) -> Iterator[Trajectory]:
         yield trajectory.samples(start, min(start + BLOCK_SAMPLES, len(trajectory)))
 
 
+def _row_scale(trajectory: Trajectory, *, floating: bool) -> Array:
+    """(T, rows) what each row is multiplied by: the root of its weight, 0 to leave it out; empty for ones."""
+    valid = usable_rows(trajectory, floating=floating)
+    if trajectory.weight is None:
+        return NO_MASK if valid is None else valid.astype(np.float64)
+    base = np.ones((len(trajectory), 6 if floating else 0))  # weights are of joints
+    scale = np.hstack([base, np.sqrt(trajectory.weight)])
+    return scale if valid is None else np.where(valid, scale, 0.0)
+
+
 class _Window(NamedTuple):
     """Samples to evaluate at once, and which of them count (the others only let a filter settle)."""
 
@@ -226,7 +244,7 @@ class _Window(NamedTuple):
 
 
 def _windows(trajectory: Trajectory, lowpass: LowPass | None) -> Iterator[_Window]:
-    if lowpass is None:
+    if lowpass is None or len(trajectory) < 2:
         for block in _blocks(trajectory):
             yield _Window(block, np.arange(len(block)))
         return
@@ -242,7 +260,7 @@ def _windows(trajectory: Trajectory, lowpass: LowPass | None) -> Iterator[_Windo
 
 def _reduce(model: Model, layout: Layout, windows: Sequence[_Window], lowpass: LowPass | None) -> SquareRootInformation:
     """Absorb windows in one thread."""
-    rows = np.zeros(len(model.robot.joint_names), dtype=np.int64)
+    rows = np.zeros(len(model.robot.row_names), dtype=np.int64)
     samples = 0
     sources: list[Source] = []
     plain = Reducer(model.robot.tree, layout.plan)
@@ -251,17 +269,18 @@ def _reduce(model: Model, layout: Layout, windows: Sequence[_Window], lowpass: L
         data = model._samples(window.samples, layout, masked=True)
         if filtered is None:
             plain.absorb(data)
-            rows += len(window.keep) if data.mask.size == 0 else data.mask.sum(axis=0)
+            rows += len(window.keep) if data.mask.size == 0 else np.count_nonzero(data.mask, axis=0)
         else:
             rows += filtered.absorb(data, window.samples.step, window.keep)
-        used = window.keep if data.mask.size == 0 else window.keep[data.mask[window.keep].any(axis=1)]
+        used = window.keep if data.mask.size == 0 else window.keep[(data.mask[window.keep] > 0.0).any(axis=1)]
         samples += len(used)
         if used.size:
             first, last = (float(window.samples.time[k]) for k in used[[0, -1]])
-            _note_source(sources, Source(window.samples.source, first, last))
+            step = window.samples.step * (1 if lowpass is None else lowpass.keep_every)
+            _note_source(sources, Source(window.samples.source, first, last), step=step)
     return SquareRootInformation(
         names=layout.names,
-        joints=model.robot.joint_names,
+        joints=model.robot.row_names,
         support=layout.support,
         factors=tuple((plain if filtered is None else filtered).factors()),
         rows=tuple(int(r) for r in rows),
@@ -270,17 +289,18 @@ def _reduce(model: Model, layout: Layout, windows: Sequence[_Window], lowpass: L
     )
 
 
-def _note_source(sources: list[Source], new: Source) -> None:
-    """Keep the stretches of each recording apart, joining blocks that follow one another."""
+def _note_source(sources: list[Source], new: Source, *, step: float) -> None:
+    """Keep the stretches of each recording apart, joining blocks that follow one another within a step."""
     for known in sources:
         if known.overlaps(new):
-            raise DataError(
+            raise InformationError(
                 "the same samples were given twice",
                 where=f"recording {new.digest[:12]}",
                 value=f"{new.start:g} to {new.stop:g} s",
-                cure="name each stretch of a recording once",
+                cure="name each stretch of a recording once; runs in one file need clocks that do not start again",
             )
-    if sources and sources[-1].digest == new.digest and sources[-1].stop < new.start:
-        sources[-1] = Source(new.digest, sources[-1].start, new.stop)
+    last = sources[-1] if sources else None
+    if last is not None and last.digest == new.digest and 0.0 < new.start - last.stop <= 1.5 * step:
+        sources[-1] = Source(new.digest, last.start, new.stop)
     else:
         sources.append(new)

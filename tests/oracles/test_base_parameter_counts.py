@@ -167,7 +167,6 @@ def test_rounded_angles_between_links_make_no_parameter(tmp_path, digits):
 ON_ITS_SIDE = ("revolute 0,0,1 0,0,0.6 -1,0,0", *PUMA[1:])
 
 
-@pytest.mark.xfail(reason="a column of rounding size is judged by its own length: 39 for 36")
 @pytest.mark.parametrize("digits", [9, 10])
 def test_a_rounded_angle_under_the_first_axis_makes_no_parameter(tmp_path, digits):
     """The first axis is a nano-radian off gravity: link 1's moments get columns of 1e-9, independent of all others."""
@@ -175,7 +174,6 @@ def test_a_rounded_angle_under_the_first_axis_makes_no_parameter(tmp_path, digit
     assert count(robot, RIGID) == 36
 
 
-@pytest.mark.xfail(reason="as above: angles of 12 digits, singular values of 1e-13, count 38")
 def test_kinova(example_robots):
     assert count(Robot.from_urdf(example_robots / "kinova_description" / "robots" / "kinova.urdf"), RIGID) == 36
 

@@ -19,13 +19,18 @@ def demo(
         json: The comparison as one JSON object on stdout.
         quiet: No progress on stderr.
     """
+    from steelyard.report.page import add_report
     from steelyard.report.summary import summary
     from steelyard.session.demo import run_demo
+    from steelyard.session.layout import REPORT
     from steelyard.session.store import check_target
+    from steelyard.session.workflow import now
 
     if output is not None:
         check_target(output, force=force)
     shown = run_demo(output, seed=seed, force=force, say=lambda line: say(line, quiet=quiet))
+    if output is not None:
+        add_report(output, time=now())
     if json:
         print_json({"run": shown.run.sentence, "truth": [row.as_dict() for row in shown.rows]})
         return
@@ -33,4 +38,4 @@ def demo(
     print()
     print(shown.table())
     if output is not None:
-        say(f"written: {output}", quiet=quiet)
+        say(f"written: {output} (see {REPORT})", quiet=quiet)

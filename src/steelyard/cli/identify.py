@@ -42,14 +42,16 @@ def identify(
         config: Study file (TOML): units, signs, drives, mount, terms.
         term: Terms of the model, instead of rigid_body rotor_inertia viscous coulomb offset.
         estimator: weighted (default) or ordinary.
-        output: Directory for session.json, result.json, processed data and predictions.
+        output: Directory for session.json, result.json, processed data, predictions and the report page.
         force: Replace an output directory that is a session, or the result of a session.
         json: The result as one JSON object on stdout.
         quiet: No progress on stderr.
         strict: Exit status 1 when a finding is a warning or an error.
     """
+    from steelyard.report.page import add_report
     from steelyard.report.summary import summary
     from steelyard.session import workflow
+    from steelyard.session.layout import REPORT
     from steelyard.session.run import Request, run
     from steelyard.session.store import check_target
 
@@ -77,7 +79,8 @@ def identify(
     if target is not None:
         added = output is None
         workflow.save(done, result, manifest, target, added=added, force=force)
-        say(f"written: {target}", quiet=quiet)
+        add_report(target, time=workflow.now(), terms=done.terms)
+        say(f"written: {target} (see {REPORT})", quiet=quiet)
     if json:
         print_json(result.model_dump(mode="json", by_alias=True))
     else:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from cyclopts import App, CycloptsError
 from rich.console import Console
 
-from steelyard.cli import base, demo, identify, info, init, lint, validate
+from steelyard.cli import base, compare, demo, doctor, identify, info, init, lint, report, validate
 from steelyard.errors import SteelyardError
 from steelyard.version import __version__
 
@@ -25,7 +25,18 @@ app = App(
     error_console=Console(stderr=True),
     result_action="return_value",
 )
-for verb in (demo.demo, lint.lint, info.info, base.base, init.init, identify.identify, validate.validate):
+for verb in (
+    demo.demo,
+    lint.lint,
+    info.info,
+    base.base,
+    init.init,
+    identify.identify,
+    validate.validate,
+    compare.compare,
+    report.report,
+    doctor.doctor,
+):
     app.command(verb)
 
 

@@ -15,6 +15,7 @@ def validate(
     validate: list[Path],
     validate_interval: str | None = None,
     score_cutoff: float | None = None,
+    term: list[str] | None = None,
     json: bool = False,
 ) -> None:
     """Score the result of a session on further recordings; the predictions are kept in the session.
@@ -24,6 +25,7 @@ def validate(
         validate: Recordings of motions that were not fitted (CSV), one or more.
         validate_interval: Part of every recording to score, A:B in seconds of recording time.
         score_cutoff: Torque is compared below this frequency [Hz]; default: the cut-off of the session.
+        term: Terms of the result, repeated when one of them is code of your own.
         json: One JSON object on stdout.
     """
     from steelyard.estimate.validate import verdict
@@ -31,7 +33,9 @@ def validate(
     from steelyard.session import workflow
     from steelyard.session.result_file import validation_entry
 
-    _, done = workflow.revalidate(directory, validate, interval=interval(validate_interval), cutoff=score_cutoff)
+    _, done = workflow.revalidate(
+        directory, validate, interval=interval(validate_interval), cutoff=score_cutoff, terms=tuple(term or ())
+    )
     forward, gravity, sentence = verdict(done)
     if json:
         entries = [

@@ -28,6 +28,13 @@ class LowPass:
     cutoff: float
     keep_every: int = 1
 
+    def __post_init__(self) -> None:
+        if not (self.cutoff > 0.0 and self.keep_every >= 1):
+            raise StudyError(
+                "a low-pass needs a positive cut-off [Hz] and a positive number of samples to keep one of",
+                value=(self.cutoff, self.keep_every),
+            )
+
     def apply(self, values: Array, step: float) -> Array:
         """Filter along the last axis of values sampled every `step` seconds; nothing is dropped here."""
         return zero_phase(values, step, self.cutoff)
@@ -52,7 +59,7 @@ def zero_phase(values: Array, step: float, cutoff: float, *, axis: int = -1) -> 
 
     if not cutoff > 0.0:
         raise StudyError("the cut-off frequency must be positive [Hz]", value=cutoff)
-    if cutoff * 2.0 * step >= 1.0 or values.shape[axis] < 2:
+    if values.shape[axis] < 2 or cutoff * 2.0 * step >= 1.0:
         return np.array(values)
     sections = butter(ORDER, cutoff * 2.0 * step, output="sos")
     padding = min(3 * (2 * len(sections) + 1), values.shape[axis] - 1)

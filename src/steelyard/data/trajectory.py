@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from steelyard.data.base_motion import BaseMotion
 from steelyard.errors import DataError
 
 Array = NDArray[np.float64]
@@ -32,6 +33,8 @@ class Trajectory:
         source: SHA-256 of the file the samples come from (of the arrays, when made in memory).
         name: file name or label for messages.
         steps: what was done to the samples since they were recorded, one line a step.
+        base: how the base moves, where it is not fixed to the ground.
+        weight: (T, n) >= 0, what each row counts in a fit (one over its relative variance); None means one each.
 
     Raises:
         DataError: shapes that disagree, duplicate names, values that are not finite, a clock that does not advance.
@@ -48,6 +51,8 @@ class Trajectory:
     source: str = ""
     name: str = "trajectory"
     steps: tuple[str, ...] = ()
+    base: BaseMotion | None = None
+    weight: Array | None = None
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -81,6 +86,18 @@ class Trajectory:
             if valid.shape != shape:
                 raise DataError(f"valid must have shape {shape}", where=self.name, value=valid.shape)
             put(self, "valid", valid)
+        if self.weight is not None:
+            weight = _frozen(self.weight)
+            if weight.shape != shape or not (np.isfinite(weight).all() and (weight >= 0.0).all()):
+                raise DataError(f"weight must have shape {shape}, finite and not negative", where=self.name)
+            put(self, "weight", weight)
+        if self.base is not None and len(self.base) != self.time.size:
+            raise DataError(f"base must have {self.time.size} samples", where=self.name, value=len(self.base))
+        edges = [0, *self.breaks, self.time.size]
+        if any(a >= b for a, b in pairwise(edges)):
+            raise DataError(
+                "breaks must be sample numbers inside the recording, rising", where=self.name, value=self.breaks
+            )
         self._check_clock()
         if not self.source:
             put(self, "source", self._array_digest())
@@ -103,7 +120,8 @@ class Trajectory:
 
     def _array_digest(self) -> str:
         digest = hashlib.sha256("\0".join(self.joint_names).encode())
-        for part in (self.time, self.q, self.dq, self.ddq, self.tau):
+        base = () if self.base is None else [getattr(self.base, field.name) for field in fields(self.base)]
+        for part in (self.time, self.q, self.dq, self.ddq, self.tau, *base):
             if part is not None:
                 digest.update(np.ascontiguousarray(part).tobytes())
         return digest.hexdigest()
@@ -127,7 +145,8 @@ class Trajectory:
         cut = slice(start, stop)
         parts = self._each(lambda values: values[cut])
         breaks = tuple(b - start for b in self.breaks if start < b < stop)
-        return replace(self, time=self.time[cut], breaks=breaks, **parts)
+        base = None if self.base is None else self.base.samples(cut)
+        return replace(self, time=self.time[cut], breaks=breaks, base=base, **parts)
 
     def interval(self, start: float, stop: float) -> Trajectory:
         """The samples with start <= time <= stop [s]; raises DataError when there are none."""
@@ -138,6 +157,13 @@ class Trajectory:
                 where=self.name,
                 value=f"{start:g}:{stop:g} s",
                 cure=f"the recording runs from {self.time[0]:g} to {self.time[-1]:g} s",
+            )
+        if inside[-1] - inside[0] + 1 != inside.size:
+            raise DataError(
+                "the interval is not one stretch: the clock starts again in between",
+                where=self.name,
+                value=f"{start:g}:{stop:g} s",
+                cure="split the recording where its clock starts again",
             )
         return self.samples(int(inside[0]), int(inside[-1]) + 1)
 
@@ -159,7 +185,7 @@ class Trajectory:
 
     def _each(self, change: Callable[[Any], Any]) -> dict[str, Any]:
         """Every channel that is there, changed; the others None."""
-        values = {name: getattr(self, name) for name in (*CHANNELS, "valid")}
+        values = {name: getattr(self, name) for name in (*CHANNELS, "valid", "weight")}
         return {name: None if value is None else change(value) for name, value in values.items()}
 
     def channel(self, name: str) -> Array:
@@ -170,7 +196,7 @@ class Trajectory:
                 f"the trajectory has no {name}",
                 where=self.name,
                 choices=[c for c in CHANNELS if getattr(self, c) is not None],
-                cure="prepare it first: steelyard.prepare(trajectory, robot)",
+                cure="prepare it first: steelyard.preparation(trajectory, robot)",
             )
         return values
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ from steelyard.estimate.structure import Trial
 from steelyard.finding import Finding
 from steelyard.information import SquareRootInformation
 from steelyard.model import Model
-from steelyard.prepare.pipeline import Prepared, prepare_recording
+from steelyard.preparation.pipeline import Prepared, prepare_recording
 from steelyard.robot.robot import Robot
 from steelyard.terms.term import Term
 
@@ -146,7 +147,7 @@ def absorb_blocks(
     for recording, ready in zip(recordings, prepared, strict=True):
         low, high = _trimmed(ready.trajectory, recording.interval)
         edges = np.linspace(low, high, count + 1)
-        for start, stop in zip(edges[:-1], edges[1:], strict=True):
+        for start, stop in pairwise(edges):
             part = _stretch(ready, float(start), float(stop), last=stop == edges[-1])
             info = model.absorb([part], names=basis.names, lowpass=ready.lowpass)
             if any(info.rows):

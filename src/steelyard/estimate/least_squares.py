@@ -9,9 +9,10 @@ from steelyard.basis import ParameterBasis
 from steelyard.errors import DataError
 from steelyard.estimate.result import DEPENDENT, Estimate
 from steelyard.finding import Finding
-from steelyard.information import SquareRootInformation
+from steelyard.information import SquareRootInformation, column_lengths
 
 Array = NDArray[np.float64]
+FLOOR_SHARE = 0.1  # of the simple estimate rss / (rows - paid), below which the solved variance is chance
 WEAK = 1e-3  # relative singular value under which a direction is called weak
 
 
@@ -65,29 +66,41 @@ def solve(info: SquareRootInformation, weights: Array) -> Array:
         raise DataError("there is no sample to fit", cure="check the interval and the masks")
     stacked = info.scale(weights).stacked()
     R, z = stacked[:-1, :-1], stacked[:-1, -1]
-    lengths = np.linalg.norm(R, axis=0)
-    lengths = np.where(lengths > 0.0, lengths, 1.0)
+    lengths = column_lengths(R)
     U, values, Vt = np.linalg.svd(R / lengths)
     held = values > DEPENDENT * values.max(initial=0.0)
     return np.asarray(Vt[held].T @ ((U[:, held].T @ z) / values[held]) / lengths)
 
 
 def noise_of(info: SquareRootInformation, weights: Array, theta: Array) -> Array:
-    """(n,) residual standard deviation of each joint, the parameters it pays for taken off its rows [N m or N]."""
-    R = info.scale(weights).stacked()[:-1, :-1]
-    lengths = np.linalg.norm(R, axis=0)
-    lengths = np.where(lengths > 0.0, lengths, 1.0)
+    """(n,) residual standard deviation of each joint [N m or N], unbiased whatever the weights.
+
+    With `H_j = w_j L^-1 Y_j'Y_j L^-T`, `L L' = sum w_j Y_j'Y_j`, residuals of noise s_j have
+
+        E rss_j = s_j^2 (rows_j - 2 tr H_j) + sum_i (w_i / w_j) s_i^2 tr(H_j H_i),
+
+    n equations for n variances: a joint pays for its parameters, and feels the noise of the others through them.
+    """
+    scaled = info.scale(weights)
+    R = scaled.stacked()[:-1, :-1]
+    lengths = column_lengths(R)
     _, values, Vt = np.linalg.svd(R / lengths)
     held = values > DEPENDENT * values.max(initial=0.0)
     half = (Vt[held].T / values[held]) / lengths[:, None]
+    parts = [
+        factor[:, :-1] @ half[list(columns)] for columns, factor in zip(scaled.support, scaled.factors, strict=True)
+    ]
+    H = np.array([part.T @ part for part in parts])
     rows = np.array(info.rows, dtype=np.float64)
-    paid = np.array(
-        [
-            weights[j] * float(np.sum((factor[:, :-1] @ half[list(columns)]) ** 2))
-            for j, (columns, factor) in enumerate(zip(info.support, info.factors, strict=True))
-        ]
-    )
-    return np.sqrt(info.misfit(theta) / np.maximum(rows - paid, 1.0))
+    traces = np.trace(H, axis1=1, axis2=2)
+    cross = np.einsum("jpq,iqp->ji", H, H, optimize=True) * (weights / weights[:, None])
+    system = np.diag(rows - 2.0 * traces) + cross
+    misfit = info.misfit(theta)
+    simple = misfit / np.maximum(rows - traces, 1.0)
+    seen = rows > 0.0
+    system[~seen] = np.eye(len(rows))[~seen]
+    variance = np.linalg.lstsq(system, np.where(seen, misfit, 0.0), rcond=1e-9)[0]
+    return np.sqrt(np.where(variance > FLOOR_SHARE * simple, variance, simple))
 
 
 def _columns(info: SquareRootInformation, basis: ParameterBasis | None) -> SquareRootInformation:
@@ -97,9 +110,8 @@ def _columns(info: SquareRootInformation, basis: ParameterBasis | None) -> Squar
 def _floored(noise: Array, info: SquareRootInformation) -> Array:
     """Noise no smaller than rounding, so that noise-free joints keep finite weights."""
     rows = np.maximum(np.array(info.rows, dtype=np.float64), 1.0)
-    scale = np.sqrt(info.energy / rows)
-    floor = 1e-13 * max(float(scale.max(initial=0.0)), np.finfo(float).tiny)
-    return np.maximum(noise, floor)
+    scale = float(np.sqrt(info.energy / rows).max(initial=0.0))
+    return np.maximum(noise, 1e-13 * scale if scale > 0.0 else 1.0)
 
 
 def _estimate(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from steelyard.data.lowpass import zero_phase
 from steelyard.data.trajectory import Trajectory
 from steelyard.model import Model
-from steelyard.prepare.pipeline import prepare_recording
+from steelyard.preparation.pipeline import prepare_recording
 
 Array = NDArray[np.float64]
 

@@ -67,7 +67,7 @@ def physical_prior(model: Model, info: SquareRootInformation) -> Prior:
             if k is not None:
                 deviation[k] = MASS_SHARE * mass * scale[e]
     torque = np.sqrt(info.energy / np.maximum(np.array(info.rows, dtype=np.float64), 1.0))
-    for joint, rms in zip(model.robot.joint_names, torque, strict=True):
+    for joint, rms in zip(model.robot.row_names, torque, strict=True):
         k = place.get(f"actuator/{joint}/bias")
         if k is not None and rms > 0.0:
             deviation[k] = OFFSET_SHARE * rms

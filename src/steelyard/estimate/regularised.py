@@ -12,7 +12,7 @@ from steelyard.errors import DataError
 from steelyard.estimate.least_squares import data_findings
 from steelyard.estimate.prior import Prior
 from steelyard.estimate.result import Estimate
-from steelyard.information import SquareRootInformation, triangle
+from steelyard.information import SquareRootInformation, column_lengths, triangle
 
 Array = NDArray[np.float64]
 ITERATIONS = 8
@@ -78,8 +78,7 @@ def _bounded(stacked: Array, bound: NDArray[np.bool_]) -> Array:
     from scipy.optimize import nnls
 
     R, z = stacked[:-1, :-1], stacked[:-1, -1]
-    lengths = np.linalg.norm(R, axis=0)
-    lengths = np.where(lengths > 0.0, lengths, 1.0)
+    lengths = column_lengths(R)
     order = np.argsort(bound, kind="stable")
     free = int(np.sum(~bound))
     system = np.vstack([R / lengths, RIDGE * np.eye(len(lengths))])[:, order]
@@ -96,8 +95,7 @@ def _bounded(stacked: Array, bound: NDArray[np.bool_]) -> Array:
 def _noise(info: SquareRootInformation, stacked: Array, noise: Array, theta: Array) -> Array:
     """(n,) residual deviation of each joint; the floor keeps noise-free joints from infinite weight."""
     R = stacked[:-1, :-1]
-    lengths = np.linalg.norm(R, axis=0)
-    lengths = np.where(lengths > 0.0, lengths, 1.0)
+    lengths = column_lengths(R)
     half = np.linalg.pinv(R / lengths, rcond=1e-10) / lengths[:, None]
     paid = np.array(
         [

@@ -12,7 +12,7 @@ from steelyard.basis import ParameterBasis
 from steelyard.errors import StudyError
 from steelyard.estimate.prior import Prior
 from steelyard.finding import Finding
-from steelyard.information import SquareRootInformation
+from steelyard.information import SquareRootInformation, column_lengths
 
 Array = NDArray[np.float64]
 DEPENDENT = 1e-10  # relative singular value under which a direction is not in the data at all
@@ -112,12 +112,14 @@ class Estimate:
 
     @property
     def freedom(self) -> float:
-        """Degrees of freedom of the residual: independent samples less parameters, at least 1."""
+        """Degrees of freedom of the residual: independent samples less the rank, at least 1."""
         independent = np.sum(np.array(self.information.rows) / self.correlation_time)
-        return float(max(1.0, independent - len(self.names)))
+        return float(max(1.0, independent - self.rank))
 
     def interval(self, level: float = 0.95) -> Array:
-        """(b, 2) two-sided Student intervals."""
+        """(b, 2) two-sided Student intervals; raises StudyError for a level that is no probability."""
+        if not 0.0 < level < 1.0:
+            raise StudyError("a level lies between 0 and 1", value=level, cure="0.95 for 95 %")
         from scipy.special import stdtrit
 
         half = stdtrit(self.freedom, 0.5 + level / 2.0) * self.deviation
@@ -216,7 +218,6 @@ def _mapped(matrix: Array, covariance: Array) -> Array:
 
 def _scaled_directions(R: Array) -> tuple[Array, Array, Array]:
     """Column lengths d, singular values and right vectors of `R D^-1`."""
-    lengths = np.linalg.norm(R, axis=0)
-    lengths = np.where(lengths > 0.0, lengths, 1.0)
+    lengths = column_lengths(R)
     _, values, vectors = np.linalg.svd(R / lengths)
     return lengths, values, vectors.T

@@ -1,8 +1,8 @@
 """Which friction terms the data ask for: blocked cross-validation of candidate structures, from triangles alone.
 
-The training data are cut into blocks; the information of each block over all candidate columns is kept apart. A structure
-is a choice of columns: it is fitted to all blocks but one and judged on that one, for every block. No sample is
-touched again, whatever the number of structures.
+The training data are cut into blocks; the information of each block over all candidate columns is kept apart. A
+structure is a choice of columns: it is fitted to all blocks but one and judged on that one, for every block. No sample
+is touched again, whatever the number of structures.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from steelyard.estimate.result import Estimate
 from steelyard.finding import Finding
 from steelyard.information import SquareRootInformation
 from steelyard.model import Model
-from steelyard.prepare.cutoff import choose_cutoff
+from steelyard.preparation.cutoff import choose_cutoff
 
 Array = NDArray[np.float64]
 FEED_FORWARD, GRAVITY_COMPENSATION = 0.05, 0.20

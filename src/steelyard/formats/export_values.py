@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from steelyard.errors import ModelError
 from steelyard.finding import Finding
-from steelyard.robot.inertia import tensor, transform
+from steelyard.robot.inertia import tensor
 from steelyard.robot.robot import Link, Robot
 from steelyard.suggest import did_you_mean
 
@@ -21,12 +21,6 @@ AGREEMENT = 1e-9
 """Relative difference between a body and the sum of its links that is still the same body."""
 
 _CONSISTENT = "export a physically consistent result: `steelyard identify --consistent`"
-_FIELDS = {
-    "viscous_friction": "damping",
-    "coulomb_friction": "friction",
-    "rotor_inertia": "rotor_inertia",
-    "bias": "bias",
-}
 _NONNEGATIVE = ("damping", "friction", "rotor_inertia")
 
 
@@ -104,11 +98,7 @@ def joint_dynamics(columns: Iterable[tuple[str, float, str]]) -> dict[str, Joint
         joint, _, quantity = rest.rpartition("/")
         if kind != "actuator" or not joint:
             continue
-        before = found.get(joint, JointDynamics())
-        if quantity in _FIELDS:
-            found[joint] = replace(before, **{_FIELDS[quantity]: float(value)})
-        else:
-            found[joint] = replace(before, others=(*before.others, JointQuantity(quantity, float(value), unit)))
+        found[joint] = _with_quantity(found.get(joint, JointDynamics()), JointQuantity(quantity, float(value), unit))
     return found
 
 
@@ -142,6 +132,18 @@ def export_values(
     if bodies is not None:
         _check_sum(values.identified, np.asarray(bodies, dtype=np.float64))
     return replace(values, findings=tuple(_remarks(robot, wanted)))
+
+
+def _with_quantity(joint: JointDynamics, found: JointQuantity) -> JointDynamics:
+    if found.name == "viscous_friction":
+        return replace(joint, damping=found.value)
+    if found.name == "coulomb_friction":
+        return replace(joint, friction=found.value)
+    if found.name == "rotor_inertia":
+        return replace(joint, rotor_inertia=found.value)
+    if found.name == "bias":
+        return replace(joint, bias=found.value)
+    return replace(joint, others=(*joint.others, found))
 
 
 def _check_names(given: Iterable[str], known: Iterable[str], what: str, where: str) -> None:

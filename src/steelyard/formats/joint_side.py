@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from steelyard.data.contract import TIME, Layout
 from steelyard.errors import StudyError
 from steelyard.formats.samples import Samples
-from steelyard.prepare.drive import (
+from steelyard.preparation.drive import (
     Drive,
     coupled,
     geared,

@@ -18,7 +18,7 @@ from steelyard.data.contract import TIME, split_name
 from steelyard.data.trajectory import CHANNELS
 from steelyard.errors import StudyError
 from steelyard.formats.column_names import ColumnNames
-from steelyard.prepare.drive import coupled
+from steelyard.preparation.drive import coupled
 from steelyard.suggest import did_you_mean
 from steelyard.units import UNITS, unit
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from steelyard.errors import ModelError
@@ -12,7 +12,7 @@ from steelyard.formats.xml_tokens import Attribute, Token, attribute_text, line_
 _BLANK = b" \t"
 
 
-@dataclass
+@dataclass(frozen=True)
 class Element:
     """An element in its file.
 
@@ -25,8 +25,8 @@ class Element:
 
     name: str
     opening: Token
-    closing: Token | None = None
-    children: list[Element] = field(default_factory=list)
+    closing: Token | None
+    children: tuple[Element, ...]
 
     def attribute(self, name: str) -> Attribute | None:
         """The attribute called `name` (without prefix), or None."""
@@ -109,21 +109,23 @@ def outline(data: bytes, file: str) -> Outline:
     Raises:
         ModelError: the text is not well-formed.
     """
-    top: list[Element] = []
-    path: list[Element] = []
+    path: list[tuple[Token, list[Element]]] = []
+    children: list[Element] = []  # of the innermost open element; at last the root alone
     for token in tokens(data, file):
-        if token.kind in ("open", "empty"):
-            element = Element(token.name, token)
-            (path[-1].children if path else top).append(element)
-            if token.kind == "open":
-                path.append(element)
+        if token.kind == "empty":
+            children.append(Element(token.name, token, None, ()))
+        elif token.kind == "open":
+            path.append((token, children))
+            children = []
         elif token.kind == "close":
-            if not path or path[-1].name != token.name:
+            if not path or path[-1][0].name != token.name:
                 raise _unbalanced(data, token.start, token.name, file)
-            path.pop().closing = token
-    if path or len(top) != 1:
-        raise _unbalanced(data, len(data), path[-1].name if path else "", file)
-    return Outline(data, file, top[0])
+            opening, siblings = path.pop()
+            siblings.append(Element(token.name, opening, token, tuple(children)))
+            children = siblings
+    if path or len(children) != 1:
+        raise _unbalanced(data, len(data), path[-1][0].name if path else "", file)
+    return Outline(data, file, children[0])
 
 
 def descend(element: Element) -> Iterator[Element]:

@@ -4,7 +4,7 @@
 evaluations of Y, whatever the number of joints. A criterion of the information matrix `G = sum_k Y_k' Y_k` with
 `d phi = <H, dG>` has the weights `W = 2 Y H`. The forward sweep is the kernel's own, its motions and partial
 velocities kept on a tape; the reverse sweep (Griewank & Walther, Evaluating Derivatives, ch. 3) is derived by hand in
-`adjoint_steps.py`, in the same blocks of samples.
+`adjoint_steps.py`. Both go block by block, so that a caller can make the weights of a block while it is in cache.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 from steelyard.errors import ModelError
 from steelyard.robot import adjoint_steps as steps
 from steelyard.robot import motion
-from steelyard.robot.kernel import SPARE, Plan, Workspace, fill, workspace
+from steelyard.robot.kernel import SPARE, Workspace, fill, workspace
 from steelyard.robot.motion import BLOCK, FAST, L, jit
 from steelyard.robot.regressor import NO_MASK, build_plan
 from steelyard.robot.tree import FLOATING, PRISMATIC, Tree
 
 Array = NDArray[np.float64]
-_STATE, _AXIS, _TEN = np.uint64(9 * BLOCK), np.uint64(6 * BLOCK), np.uint64(10 * BLOCK)
+LINE = BLOCK + 8  # doubles a line of a block's panel: a cache line more than the samples, off a power of two
+_LINE, _STATE, _AXIS = np.uint64(LINE), np.uint64(9 * BLOCK), np.uint64(6 * BLOCK)
 
 
 class Tape(NamedTuple):
@@ -41,9 +42,12 @@ class Tape(NamedTuple):
     axes_bar: Array
     motion_bar: Array
     moment: Array
+    field: Array
+    field_bar: Array
     back: Array
     rates: Array
     weights: Array
+    no_mask: Array
 
 
 class Gradient(NamedTuple):
@@ -76,28 +80,34 @@ def tape(tree: Tree, samples: int) -> Tape:
         axes_bar=np.zeros(work.axes.size),
         motion_bar=np.zeros(work.motion.size),
         moment=np.zeros(3 * BLOCK),
+        field=np.zeros(12 * BLOCK),
+        field_bar=np.zeros(12 * BLOCK),
         back=np.zeros(12 * BLOCK),
         rates=np.zeros(3 * tree.rows * BLOCK),
         weights=np.zeros(10 * BLOCK),
+        no_mask=NO_MASK,
     )
 
 
 @jit(fastmath=FAST)
-def record(tree, plan, Q, V, A, M, X, tape, P, ld):
-    """Fill the panels P as `kernel.fill` does, and keep the motions of every block on the tape."""
-    work = tape.work
+def record_block(tree, plan, Q, V, A, X, k0, tape, P):
+    """Fill the panel P of one block, lines of LINE doubles, as `kernel.fill` does; its motions stay on the tape.
+
+    Args:
+        Q, V, A, X: as for `fill`.
+        k0: first sample of the block, a multiple of BLOCK.
+    """
+    work, b = tape.work, k0 // BLOCK
     size, wide = work.motion.shape[0], work.axes.shape[0]
-    for k0 in range(0, V.shape[0], BLOCK):
-        b = k0 // BLOCK
-        own = Workspace(
-            work.fresh, tape.motion[b * size : (b + 1) * size], tape.axes[b * wide : (b + 1) * wide],
-            work.turn, work.lines, work.q, work.v, work.a, work.mask,
-        )  # fmt: skip
-        fill(tree, plan, Q, V, A, M, X, k0, BLOCK, own, P, ld, k0)
+    own = Workspace(
+        work.fresh, tape.motion[b * size : (b + 1) * size], tape.axes[b * wide : (b + 1) * wide],
+        work.turn, work.lines, work.q, work.v, work.a, work.mask,
+    )  # fmt: skip
+    fill(tree, plan, Q, V, A, tape.no_mask, X, k0, BLOCK, own, P, _LINE, 0)
 
 
 @jit(fastmath=FAST)
-def _gather(W, ld, column, slot, first, T):
+def _gather(W, slot, first, T):
     """The weights of one pair as ten rows; False where none of its columns is wanted."""
     wanted = False
     for e in range(10):
@@ -105,7 +115,7 @@ def _gather(W, ld, column, slot, first, T):
         at = np.uint64(e) * L
         if line >= 0:
             wanted = True
-            source = np.uint64(line) * ld + column
+            source = np.uint64(line) * _LINE
             for s in range(L):
                 T[at + s] = W[source + s]
         else:
@@ -127,7 +137,7 @@ def _place(X, Q, qo, ratio, offset):
 
 
 @jit(fastmath=FAST)
-def _reverse(tree, plan, tape, S, J, W, ld, column):
+def _reverse(tree, plan, tape, S, J, W):
     """Reverse sweep over one block, whose inputs lie in tape.work; the derivatives go to tape.rates."""
     work, G, E, N, B, X, D = (
         tape.work, tape.axes_bar, tape.motion_bar, tape.moment, tape.back, tape.slide, tape.rates
@@ -149,13 +159,15 @@ def _reverse(tree, plan, tape, S, J, W, ld, column):
         else:
             motion.turn_revolute(R, work.q, qo, ratio, offset, tree.constant[i], tree.sine[i], tree.cosine[i])
         _zero(N)
+        _zero(tape.field_bar)
+        steps.field(S, o, tape.field)
         first = tree.pair_start[i]
         above = tree.pair_start[parent + 1] - tree.pair_start[parent] if parent >= 0 else 0
         for k in range(tree.pair_start[i + 1] - first):
             pair = first + k
             jo = np.uint64(pair) * _AXIS
-            if _gather(W, ld, column, plan.slot, 10 * pair, tape.weights):
-                steps.ten_columns_adjoint(tape.weights, J, jo, S, o, G, E, o)
+            if _gather(W, plan.slot, 10 * pair, tape.weights):
+                steps.ten_columns_adjoint(tape.weights, J, jo, tape.field, G, tape.field_bar)
             if k < above:
                 pjo = np.uint64(tree.pair_start[parent] + k) * _AXIS
                 if kind == PRISMATIC:
@@ -163,6 +175,7 @@ def _reverse(tree, plan, tape, S, J, W, ld, column):
                 else:
                     steps.carry_revolute_adjoint(G, jo, J, R, p[0], p[1], p[2], N, B)
                 steps.add_rows(B, G, pjo, np.uint64(6))
+        steps.field_adjoint(tape.field_bar, S, o, E)
         if kind == PRISMATIC:
             steps.move_prismatic_adjoint(E, o, S, po, F, X, work.v, vo, ratio, p, N, B)
         else:
@@ -170,15 +183,6 @@ def _reverse(tree, plan, tape, S, J, W, ld, column):
         steps.give_to_parent(E, po, S, X, p, B)
         for c in range(3):
             steps.add_scaled(B, np.uint64(9 + c) * L, ratio, D, np.uint64(c) * rows * L + vo)
-
-
-@jit()
-def _store(D, rows, k0, gq, gv, ga):
-    for j in range(rows):
-        for s in range(min(BLOCK, gq.shape[0] - k0)):
-            gq[k0 + s, j] = D[j * BLOCK + s]
-            gv[k0 + s, j] = D[(rows + j) * BLOCK + s]
-            ga[k0 + s, j] = D[(2 * rows + j) * BLOCK + s]
 
 
 @jit()
@@ -191,22 +195,26 @@ def _rows(source, k0, target):
 
 
 @jit(fastmath=FAST)
-def reverse(tree, plan, Q, V, tape, W, ld, gq, gv, ga):
-    """Derivatives of `sum line weight * panel` by q, dq, ddq after `record` of the same samples.
+def reverse_block(tree, plan, Q, V, k0, tape, W, rates):
+    """Derivatives of `sum weight * entry` over one recorded block.
 
     Args:
         Q, V: (K, n) positions and velocities that were recorded.
-        W: weights in the layout of the panels; columns past the last sample must be finite.
-        gq, gv, ga: (K, n) results.
+        k0: first sample of the block.
+        W: weights in the layout of its panel; those past the last sample must be finite.
+        rates: (n, 3, K) derivatives by q, dq and ddq; the block's samples are written.
     """
+    b = k0 // BLOCK
     size, wide = tape.work.motion.shape[0], tape.work.axes.shape[0]
-    for k0 in range(0, V.shape[0], BLOCK):
-        b = k0 // BLOCK
-        _rows(Q, k0, tape.work.q)
-        _rows(V, k0, tape.work.v)
-        S, J = tape.motion[b * size : (b + 1) * size], tape.axes[b * wide : (b + 1) * wide]
-        _reverse(tree, plan, tape, S, J, W, ld, np.uint64(k0))
-        _store(tape.rates, tree.rows, k0, gq, gv, ga)
+    _rows(Q, k0, tape.work.q)
+    _rows(V, k0, tape.work.v)
+    _reverse(tree, plan, tape, tape.motion[b * size : (b + 1) * size], tape.axes[b * wide : (b + 1) * wide], W)
+    count = np.uint64(min(BLOCK, rates.shape[2] - k0))
+    for j in range(tree.rows):
+        for c in range(3):
+            source = np.uint64(c * tree.rows + j) * L
+            for s in range(count):
+                rates[j, c, np.uint64(k0) + s] = tape.rates[source + s]
 
 
 def regressor_gradient(tree: Tree, q: Array, v: Array, a: Array, weights: Array) -> Gradient:
@@ -220,18 +228,17 @@ def regressor_gradient(tree: Tree, q: Array, v: Array, a: Array, weights: Array)
         ModelError: the base floats.
     """
     K, rows, bodies = len(v), tree.rows, tree.bodies
-    support = [sorted({c for body in range(bodies) for c in range(10 * body, 10 * body + 10)
-                       if row in tree.pair_row[tree.pair_start[body] : tree.pair_start[body + 1]]})
-               for row in range(rows)]  # fmt: skip
-    plan: Plan = build_plan(tree, support, np.arange(10 * bodies), [])
-    ld = -(-K // BLOCK) * BLOCK
-    panel = np.zeros((int(plan.start[-1]) + SPARE, ld))
-    W = np.zeros_like(panel)
-    for row, columns in enumerate(support):
-        W[plan.start[row] : plan.start[row + 1] - 1, :K] = weights[:, row, columns].T
-    q, v, a = (np.ascontiguousarray(x, dtype=np.float64) for x in (q, v, a))
     buffers = tape(tree, K)
-    record(tree, plan, q, v, a, NO_MASK, np.zeros((rows, K)), buffers, panel.ravel(), np.uint64(ld))
-    result = Gradient(*(np.zeros((K, rows)) for _ in range(3)))
-    reverse(tree, plan, q, v, buffers, W.ravel(), np.uint64(ld), *result)
-    return result
+    moved = [set(tree.pair_row[tree.pair_start[i] : tree.pair_start[i + 1]].tolist()) for i in range(bodies)]
+    support = [[10 * i + e for i in range(bodies) if row in moved[i] for e in range(10)] for row in range(rows)]
+    plan = build_plan(tree, support, np.arange(10 * bodies), [])
+    panel = np.zeros((int(plan.start[-1]) + SPARE, LINE))
+    W, rates = np.zeros_like(panel), np.zeros((rows, 3, K))
+    q, v, a = (np.ascontiguousarray(x, dtype=np.float64) for x in (q, v, a))
+    for k0 in range(0, K, BLOCK):
+        block = weights[k0 : k0 + BLOCK]
+        for row, columns in enumerate(support):
+            W[plan.start[row] : plan.start[row + 1] - 1, : len(block)] = block[:, row, columns].T
+        record_block(tree, plan, q, v, a, np.zeros((rows, K)), k0, buffers, panel.reshape(-1))
+        reverse_block(tree, plan, q, v, k0, buffers, W.reshape(-1), rates)
+    return Gradient(*(np.ascontiguousarray(rates[:, c].T) for c in range(3)))

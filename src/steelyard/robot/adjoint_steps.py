@@ -1,14 +1,16 @@
 """Elementary steps of the reverse sweep over one block of samples: each undoes a step of `motion.py`.
 
-For phi = sum of weight * column, a bar over a quantity is the derivative of phi by it. With M, m, I the weights of the
-columns of mass, first moment and inertia (I symmetric, its off-diagonal entries the weights of Ixy, Ixz, Iyz), the
-columns of one (body, row) pair give
+A body's points accelerate, in its own frame, by `d + A r` with `A = [a]x + w w' - |w|^2 1`. The weights M, m, I of the
+ten columns of a (body, row) pair act as a body would, with `S = tr(I) / 2 - I` for its second moments: with (f, h) the
+partial velocity of the row,
 
-    f' = M d + a x m + w (w . m) - m (w . w)        h' = m x d + I a + w x I w
-    d' = M f + h x m                                a' = m x f + I h
-    w' = f (w . m) + m (f . w) - 2 w (f . m) + I w x h + I (h x w)
+    phi = f . (M d + A m) + h . (m x d + n),        n_x = (A S)_zy - (A S)_yz and so on in turn,
 
-and a vector u = R^T u_p turned into the frame of a joint about x adds -x . (u x u') to the derivative by its angle.
+and the derivatives (primed) are
+
+    f' = M d + A m      h' = m x d + n      d' = M f + h x m      A' = f m' + [h]x S.
+
+A vector u = R^T u_p turned into the frame of a joint about x adds -x . (u x u') to the derivative by its angle.
 Loops write to few arrays and read from few others, since the compiler vectorises only what it can prove apart with a
 handful of comparisons; that is why sums pass through small arrays of their own.
 """
@@ -23,59 +25,107 @@ _1, _2, _3, _4, _5, _6, _7, _8, _9 = (np.uint64(k * BLOCK) for k in range(1, 10)
 
 
 @jit(fastmath=FAST)
-def ten_columns_adjoint(T, J, jo, S, o, G, E, eo):
-    """From the weights T of ten columns: add f', h' to the pair's rows of G, and w', a', d' to the body's rows of E."""
+def field(S, o, A):
+    """The field of accelerations of a body: A in nine rows, row by row, then d in three."""
     for s in range(L):
-        M = T[s]
-        m0 = T[_1 + s]
-        m1 = T[_2 + s]
-        m2 = T[_3 + s]
-        xx = T[_4 + s]
-        xy = T[_5 + s]
-        yy = T[_6 + s]
-        xz = T[_7 + s]
-        yz = T[_8 + s]
-        zz = T[_9 + s]
-        f0 = J[jo + s]
-        f1 = J[jo + _1 + s]
-        f2 = J[jo + _2 + s]
-        h0 = J[jo + _3 + s]
-        h1 = J[jo + _4 + s]
-        h2 = J[jo + _5 + s]
         w0 = S[o + s]
         w1 = S[o + _1 + s]
         w2 = S[o + _2 + s]
         a0 = S[o + _3 + s]
         a1 = S[o + _4 + s]
         a2 = S[o + _5 + s]
-        d0 = S[o + _6 + s]
-        d1 = S[o + _7 + s]
-        d2 = S[o + _8 + s]
-        wm = w0 * m0 + w1 * m1 + w2 * m2
-        ww = w0 * w0 + w1 * w1 + w2 * w2
-        fw = f0 * w0 + f1 * w1 + f2 * w2
-        fm = 2.0 * (f0 * m0 + f1 * m1 + f2 * m2)
-        i0 = xx * w0 + xy * w1 + xz * w2
-        i1 = xy * w0 + yy * w1 + yz * w2
-        i2 = xz * w0 + yz * w1 + zz * w2
-        u0 = h1 * w2 - h2 * w1
-        u1 = h2 * w0 - h0 * w2
-        u2 = h0 * w1 - h1 * w0
-        G[jo + s] += M * d0 + a1 * m2 - a2 * m1 + w0 * wm - m0 * ww
-        G[jo + _1 + s] += M * d1 + a2 * m0 - a0 * m2 + w1 * wm - m1 * ww
-        G[jo + _2 + s] += M * d2 + a0 * m1 - a1 * m0 + w2 * wm - m2 * ww
-        G[jo + _3 + s] += m1 * d2 - m2 * d1 + xx * a0 + xy * a1 + xz * a2 + w1 * i2 - w2 * i1
-        G[jo + _4 + s] += m2 * d0 - m0 * d2 + xy * a0 + yy * a1 + yz * a2 + w2 * i0 - w0 * i2
-        G[jo + _5 + s] += m0 * d1 - m1 * d0 + xz * a0 + yz * a1 + zz * a2 + w0 * i1 - w1 * i0
-        E[eo + s] += f0 * wm + m0 * fw - w0 * fm + i1 * h2 - i2 * h1 + xx * u0 + xy * u1 + xz * u2
-        E[eo + _1 + s] += f1 * wm + m1 * fw - w1 * fm + i2 * h0 - i0 * h2 + xy * u0 + yy * u1 + yz * u2
-        E[eo + _2 + s] += f2 * wm + m2 * fw - w2 * fm + i0 * h1 - i1 * h0 + xz * u0 + yz * u1 + zz * u2
-        E[eo + _3 + s] += m1 * f2 - m2 * f1 + xx * h0 + xy * h1 + xz * h2
-        E[eo + _4 + s] += m2 * f0 - m0 * f2 + xy * h0 + yy * h1 + yz * h2
-        E[eo + _5 + s] += m0 * f1 - m1 * f0 + xz * h0 + yz * h1 + zz * h2
-        E[eo + _6 + s] += M * f0 + h1 * m2 - h2 * m1
-        E[eo + _7 + s] += M * f1 + h2 * m0 - h0 * m2
-        E[eo + _8 + s] += M * f2 + h0 * m1 - h1 * m0
+        A[s] = -w1 * w1 - w2 * w2
+        A[_1 + s] = w0 * w1 - a2
+        A[_2 + s] = w0 * w2 + a1
+        A[_3 + s] = w0 * w1 + a2
+        A[_4 + s] = -w0 * w0 - w2 * w2
+        A[_5 + s] = w1 * w2 - a0
+        A[_6 + s] = w0 * w2 - a1
+        A[_7 + s] = w1 * w2 + a0
+        A[_8 + s] = -w0 * w0 - w1 * w1
+        A[_9 + s] = S[o + _6 + s]
+        A[_9 + _1 + s] = S[o + _7 + s]
+        A[_9 + _2 + s] = S[o + _8 + s]
+
+
+@jit(fastmath=FAST)
+def ten_columns_adjoint(T, J, jo, A, G, B):
+    """From the weights T of ten columns: add f', h' to the pair's rows of G, and A', d' to the twelve rows of B."""
+    for s in range(L):
+        M = T[s]
+        m0 = T[_1 + s]
+        m1 = T[_2 + s]
+        m2 = T[_3 + s]
+        half = 0.5 * (T[_4 + s] + T[_6 + s] + T[_9 + s])
+        xx = half - T[_4 + s]
+        xy = -T[_5 + s]
+        yy = half - T[_6 + s]
+        xz = -T[_7 + s]
+        yz = -T[_8 + s]
+        zz = half - T[_9 + s]
+        f0 = J[jo + s]
+        f1 = J[jo + _1 + s]
+        f2 = J[jo + _2 + s]
+        h0 = J[jo + _3 + s]
+        h1 = J[jo + _4 + s]
+        h2 = J[jo + _5 + s]
+        a00 = A[s]
+        a01 = A[_1 + s]
+        a02 = A[_2 + s]
+        a10 = A[_3 + s]
+        a11 = A[_4 + s]
+        a12 = A[_5 + s]
+        a20 = A[_6 + s]
+        a21 = A[_7 + s]
+        a22 = A[_8 + s]
+        d0 = A[_9 + s]
+        d1 = A[_9 + _1 + s]
+        d2 = A[_9 + _2 + s]
+        G[jo + s] += M * d0 + a00 * m0 + a01 * m1 + a02 * m2
+        G[jo + _1 + s] += M * d1 + a10 * m0 + a11 * m1 + a12 * m2
+        G[jo + _2 + s] += M * d2 + a20 * m0 + a21 * m1 + a22 * m2
+        n0 = a20 * xy + a21 * yy + a22 * yz - a10 * xz - a11 * yz - a12 * zz
+        n1 = a00 * xz + a01 * yz + a02 * zz - a20 * xx - a21 * xy - a22 * xz
+        n2 = a10 * xx + a11 * xy + a12 * xz - a00 * xy - a01 * yy - a02 * yz
+        G[jo + _3 + s] += n0 + m1 * d2 - m2 * d1
+        G[jo + _4 + s] += n1 + m2 * d0 - m0 * d2
+        G[jo + _5 + s] += n2 + m0 * d1 - m1 * d0
+        B[s] += f0 * m0 + h1 * xz - h2 * xy
+        B[_1 + s] += f0 * m1 + h1 * yz - h2 * yy
+        B[_2 + s] += f0 * m2 + h1 * zz - h2 * yz
+        B[_3 + s] += f1 * m0 + h2 * xx - h0 * xz
+        B[_4 + s] += f1 * m1 + h2 * xy - h0 * yz
+        B[_5 + s] += f1 * m2 + h2 * xz - h0 * zz
+        B[_6 + s] += f2 * m0 + h0 * xy - h1 * xx
+        B[_7 + s] += f2 * m1 + h0 * yy - h1 * xy
+        B[_8 + s] += f2 * m2 + h0 * yz - h1 * xz
+        B[_9 + s] += M * f0 + h1 * m2 - h2 * m1
+        B[_9 + _1 + s] += M * f1 + h2 * m0 - h0 * m2
+        B[_9 + _2 + s] += M * f2 + h0 * m1 - h1 * m0
+
+
+@jit(fastmath=FAST)
+def field_adjoint(B, S, o, E):
+    """Undo `field`: add w', a', d' to the body's rows of E."""
+    for s in range(L):
+        w0 = S[o + s]
+        w1 = S[o + _1 + s]
+        w2 = S[o + _2 + s]
+        xx = B[s]
+        yy = B[_4 + s]
+        zz = B[_8 + s]
+        xy = B[_1 + s] + B[_3 + s]
+        xz = B[_2 + s] + B[_6 + s]
+        yz = B[_5 + s] + B[_7 + s]
+        E[o + s] += xy * w1 + xz * w2 - 2.0 * (yy + zz) * w0
+        E[o + _1 + s] += xy * w0 + yz * w2 - 2.0 * (xx + zz) * w1
+        E[o + _2 + s] += xz * w0 + yz * w1 - 2.0 * (xx + yy) * w2
+        E[o + _3 + s] += B[_7 + s] - B[_5 + s]
+        E[o + _4 + s] += B[_2 + s] - B[_6 + s]
+        E[o + _5 + s] += B[_3 + s] - B[_1 + s]
+        E[o + _6 + s] += B[_9 + s]
+        E[o + _7 + s] += B[_9 + _1 + s]
+        E[o + _8 + s] += B[_9 + _2 + s]
 
 
 @jit(fastmath=FAST)

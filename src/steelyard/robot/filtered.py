@@ -36,7 +36,8 @@ class FilteredReducer:
         for j, factor in enumerate(self._factors):
             panel = lines[self._plan.start[j] : self._plan.start[j + 1]].T
             if data.mask.size:
-                panel = panel[data.mask[keep, j]]
+                scale = data.mask[keep, j]
+                panel = panel[scale > 0.0] * scale[scale > 0.0, None]
             rows[j] = len(panel)
             self._factors[j] = triangle(np.vstack([factor, panel]))
         return rows

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+_LEVEL = 1e-15  # cosine of a pitch that is a quarter turn but for rounding
 
 
 def parameters_about_origin(mass: float, centre: Array, inertia: Array) -> Array:
@@ -66,6 +67,21 @@ def rotation_rpy(rpy: Array) -> Array:
             [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
             [-sp, cp * sr, cp * cr],
         ]
+    )
+
+
+def rpy_of(rotation: Array) -> Array:
+    """(3,) fixed-axis roll, pitch, yaw [rad] of a rotation (3, 3); the inverse of `rotation_rpy`, exact at any pitch.
+
+    Where roll and yaw turn about one line (pitch of a quarter turn) the roll is zero. Yaw follows from the matrix with
+    the roll taken off, so that what little is left of an ill-defined roll is made up for.
+    """
+    R = np.asarray(rotation, dtype=np.float64)
+    level = float(np.hypot(R[0, 0], R[1, 0]))
+    roll = float(np.arctan2(R[2, 1], R[2, 2])) if level > _LEVEL else 0.0
+    s, c = np.sin(roll), np.cos(roll)
+    return np.array(
+        [roll, np.arctan2(-R[2, 0], level), np.arctan2(s * R[0, 2] - c * R[0, 1], c * R[1, 1] - s * R[1, 2])]
     )
 
 

@@ -123,6 +123,12 @@ def _check_dynamics(joint: UrdfJoint, log: FindingLog) -> None:
                 value=value,
                 cure="friction takes energy away: check the sign of the joint or of the torque it came from",
             )
+    if joint.armature is not None and joint.armature < 0.0:
+        message = (
+            f"the armature of joint {shown(joint.name)} is {joint.armature:g}, and no rotor has a negative inertia"
+        )
+        cure = "write the rotor's inertia times the gear ratio squared"
+        log.add("warning", "model.armature_negative", message, joint_place(joint), value=joint.armature, cure=cure)
 
 
 def _check_origin(joint: UrdfJoint, log: FindingLog) -> None:

@@ -149,7 +149,7 @@ def _transpose(source, k0, target):
 
 @jit()
 def _load(Q, V, A, M, k0, work):
-    """Put BLOCK samples from k0 into the work rows; masked rows and rows past the end get a zero weight."""
+    """Put BLOCK samples from k0 into the work rows, and what each row is multiplied by: zero past the end."""
     _transpose(Q, k0, work.q)
     _transpose(V, k0, work.v)
     _transpose(A, k0, work.a)
@@ -158,8 +158,10 @@ def _load(Q, V, A, M, k0, work):
     if M.shape[0] > 0 or k0 + BLOCK > K:
         for j in range(rows):
             for s in range(BLOCK):
-                if k0 + s >= K or (M.shape[0] > 0 and not M[k0 + s, j]):
+                if k0 + s >= K:
                     work.mask[j * BLOCK + s] = 0.0
+                elif M.shape[0] > 0:
+                    work.mask[j * BLOCK + s] = M[k0 + s, j]
 
 
 @jit(fastmath=FAST)
@@ -168,7 +170,7 @@ def fill(tree, plan, Q, V, A, M, X, k0, chunk, work, P, ld, column):
 
     Args:
         Q, V, A: (K, positions), (K, n), (K, n) positions, velocities, accelerations in SI.
-        M: (K, n) bool rows to use, or (0, 0) for all.
+        M: (K, n) what each row is multiplied by, zero to leave it out; (0, 0) for ones.
         X: (m, K) feature rows (terms and torque), for the lines plan.extra_slot.
         P: flat panel buffer; line r begins at r * ld, the samples go to its columns column..column+chunk. SPARE
             lines behind the last take the columns that nobody wants.

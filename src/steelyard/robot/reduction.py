@@ -32,7 +32,7 @@ class Samples(NamedTuple):
     q: Array
     v: Array
     a: Array
-    mask: NDArray[np.bool_]
+    mask: Array
     extra: Array
 
 
@@ -92,32 +92,66 @@ class Reducer:
         self._R = np.zeros(int(self._at[-1]))
         self._G = np.zeros_like(self._R)
         self._ready = False
+        self._unseen = [np.zeros(c, dtype=bool) for c in self._width]
+        self._plain = self._R
 
     def absorb(self, data: Samples) -> None:
         """Add a block of samples."""
         if self._ready:
             block = np.zeros_like(self._G)
             _gram(self._routines, self._tree, self._plan, data, self._work, self._panel, self._R, block, self._at)
-            grown = self._growth(block)
-            if grown <= GROWTH:
+            if self._growth(block) <= GROWTH:
                 self._G += block
                 if self._growth(self._G) > GROWTH:
-                    self._fold()
+                    self._settle()
+                    self._precondition()
                 return
-            self._fold()
+        self._settle()
         _householder(
             self._routines, self._tree, self._plan, data, self._work, self._tall, self._R, self._at, self._most
         )
-        self._ready = self._precondition()
+        self._precondition()
 
     def factors(self) -> list[Array]:
         """Upper-triangular factor of each joint, diagonal >= 0."""
-        self._fold()
+        self._settle()
         factors = []
         for j, c in enumerate(self._width):
             factor = np.triu(self._square(self._R, j)).copy()
             factors.append(factor * np.where(np.diag(factor) < 0.0, -1.0, 1.0)[:c, None])
         return factors
+
+    def _settle(self) -> None:
+        """R <- chol(I + G) R, without what `_precondition` lent: R is the factor of the data alone again."""
+        if self._ready and not self._G.any():
+            self._R[:] = self._plain
+        elif self._ready:
+            for j, c in enumerate(self._width):
+                G = np.triu(self._square(self._G, j))
+                full = G + np.triu(G, 1).T + np.eye(c)
+                R = self._square(self._R, j)
+                R[:] = np.linalg.cholesky(full).T @ np.triu(R)
+                R[:, self._unseen[j]] = 0.0
+            self._G[:] = 0.0
+        self._ready = False
+
+    def _precondition(self) -> None:
+        """Make R invertible: columns that depend on those before them get a diagonal of FLOOR times their length.
+
+        Once Gram matrices are added on top of it, that is FLOOR^2 of the column's own sum of squares more, far below
+        rounding in any use of it. Columns that have not been seen at all get such a diagonal too, and lose it again:
+        should they come to life, the block that wakes them outgrows the preconditioner at once.
+        """
+        self._plain = self._R.copy()
+        for j in range(self._width.size):
+            R = self._square(self._R, j)
+            length = np.linalg.norm(np.triu(R), axis=0)
+            longest = float(length.max(initial=0.0)) or 1.0
+            diagonal = np.diag(R)
+            self._unseen[j] = length == 0.0
+            least = FLOOR * np.where(self._unseen[j], longest, length)
+            np.fill_diagonal(R, np.where(np.abs(diagonal) < least, least, diagonal))
+        self._ready = True
 
     def _square(self, flat: Array, j: int) -> Array:
         """The (c, c) column-major matrix of joint j as a view."""
@@ -125,32 +159,7 @@ class Reducer:
         return flat[self._at[j] : self._at[j + 1]].reshape(c, c).T
 
     def _growth(self, G: Array) -> float:
+        """Largest mean eigenvalue of any joint's G; infinite for what is not finite."""
         traces = [np.trace(self._square(G, j)) / max(1, c) for j, c in enumerate(self._width)]
         worst = float(np.max(traces, initial=0.0))
         return worst if np.isfinite(worst) else float("inf")
-
-    def _fold(self) -> None:
-        """R <- chol(I + G) R."""
-        if not self._G.any():
-            return
-        for j, c in enumerate(self._width):
-            G = np.triu(self._square(self._G, j))
-            full = G + np.triu(G, 1).T + np.eye(c)
-            self._square(self._R, j)[:] = np.linalg.cholesky(full).T @ np.triu(self._square(self._R, j))
-        self._G[:] = 0.0
-
-    def _precondition(self) -> bool:
-        """Make R invertible: columns that depend on those before them get a diagonal of FLOOR times their length.
-
-        That adds FLOOR^2 of the column's own sum of squares to the information, far below rounding in any use of it.
-        False while a column has not been seen at all (a joint that has not moved yet).
-        """
-        for j in range(self._width.size):
-            R = self._square(self._R, j)
-            length = np.linalg.norm(np.triu(R), axis=0)
-            if not np.all(length > 0.0):
-                return False
-            diagonal = np.diag(R)
-            weak = np.abs(diagonal) < FLOOR * length
-            np.fill_diagonal(R, np.where(weak, FLOOR * length, diagonal))
-        return True

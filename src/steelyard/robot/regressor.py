@@ -14,7 +14,7 @@ from steelyard.robot.reduction import CHUNK, Samples
 from steelyard.robot.tree import Tree
 
 Array = NDArray[np.float64]
-NO_MASK = np.zeros((0, 0), dtype=np.bool_)
+NO_MASK = np.zeros((0, 0))
 
 
 def build_plan(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
@@ -14,11 +14,14 @@ from numpy.typing import NDArray
 from steelyard.data.trajectory import Trajectory
 from steelyard.errors import DataError, ModelError
 from steelyard.finding import Finding
-from steelyard.robot.inertia import rotation_about, transform
-from steelyard.robot.tree import POSITION_BOUND, PRISMATIC, Tree, TreeJoint, build_tree
+from steelyard.robot.floating import with_base_rates, with_orientation
+from steelyard.robot.inertia import transform
+from steelyard.robot.locking import without
+from steelyard.robot.tree import FLOATING, POSITION_BOUND, Tree, TreeJoint, build_tree
 
 Array = NDArray[np.float64]
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
+BASE_ROWS = tuple(f"base/{kind}_{axis}" for kind in ("force", "torque") for axis in "xyz")
 
 
 @dataclass(frozen=True)
@@ -74,15 +77,18 @@ class Axis:
 
 @dataclass(frozen=True)
 class Robot:
-    """A fixed-base tree of bodies; data reach it by joint name only.
+    """A tree of bodies; data reach it by joint name only.
+
+    The equations of motion have a row for each coordinate; where the base floats, six rows come before them: force [N]
+    and torque [N m] on the base, along the axes of its own frame and about its origin. Base motion: `BaseMotion`.
 
     Attributes:
         name: of the robot.
         axes: one entry a coordinate, in model order.
         joints: one entry a body, parents first (several bodies may share a coordinate: mimic joints).
-        body_names: one entry a body: the link behind its joint.
+        body_names: one entry a body: the link behind its joint; the first is the base, where that floats.
         links: every link of the file.
-        gravity: (3,) [m/s2] in the base frame.
+        gravity: (3,) [m/s2] in the base frame; in the world frame where the base floats.
         digest: SHA-256 of the model file.
         locked_at: coordinates that were frozen, and where [rad or m].
         findings: what the linter said.
@@ -99,37 +105,87 @@ class Robot:
     findings: tuple[Finding, ...] = ()
 
     @classmethod
-    def from_urdf(
+    def from_file(
         cls,
         path: str | Path,
         *,
-        gravity: Iterable[float] = STANDARD_GRAVITY,
+        gravity: Iterable[float] | None = None,
         mimic: Literal["lock", "project"] = "lock",
+        floating: bool | None = None,
     ) -> Robot:
-        """Load a URDF behind the linter.
+        """Load a URDF or an MJCF behind the linter; which of them it is, the root element says.
 
         Args:
             path: the file.
-            mimic: lock joints that mimic another at the position their equation gives at neutral, or project them on
-                the coordinate they follow.
-            gravity: (3,) [m/s2] in the frame of the root link; a robot on a wall or ceiling has another one.
+            gravity: (3,) [m/s2] in the frame of the root link (a robot on a wall or ceiling has another one), or of
+                the world where the base floats; None for that of the file, 9.81 downwards where it has none.
+            mimic: lock joints that follow another (URDF mimic, MJCF equality) at the position their equation gives
+                at neutral, or project them on the coordinate they follow.
+            floating: whether the base floats; None for what the file says (a floating or free joint at its root).
+                A URDF without such a joint can float by its root link.
 
         Raises:
             ModelError: the file cannot be read, or says something that cannot be a robot; names link, line and cure.
         """
+        from steelyard.robot.load import load_model
+
+        return load_model(Path(path), gravity=_triple(gravity), mimic=mimic, floating=floating)
+
+    @classmethod
+    def from_urdf(
+        cls,
+        path: str | Path,
+        *,
+        gravity: Iterable[float] | None = None,
+        mimic: Literal["lock", "project"] = "lock",
+        floating: bool | None = None,
+    ) -> Robot:
+        """Load a URDF behind the linter; arguments and errors as of `from_file`."""
         from steelyard.robot.load import load_urdf
 
-        return load_urdf(Path(path), gravity=tuple(gravity), mimic=mimic)
+        return load_urdf(Path(path), gravity=_triple(gravity), mimic=mimic, floating=floating)
+
+    @classmethod
+    def from_mjcf(
+        cls,
+        path: str | Path,
+        *,
+        gravity: Iterable[float] | None = None,
+        mimic: Literal["lock", "project"] = "lock",
+        floating: bool | None = None,
+    ) -> Robot:
+        """Load an MJCF behind the linter; arguments and errors as of `from_file`."""
+        from steelyard.robot.load import load_mjcf
+
+        return load_mjcf(Path(path), gravity=_triple(gravity), mimic=mimic, floating=floating)
 
     @classmethod
     def from_joints(cls, joint_names: Iterable[str]) -> Robot:
-        """Joints without any bodies: for models made of joint terms alone."""
-        return cls("joints", tuple(Axis(name) for name in joint_names), (), (), (), np.array(STANDARD_GRAVITY))
+        """Joints without any bodies, for models made of joint terms alone; raises ModelError for a name twice."""
+        names = tuple(joint_names)
+        if len(set(names)) != len(names):
+            raise ModelError("joint names must be unique", value=names)
+        return cls("joints", tuple(Axis(name) for name in names), (), (), (), np.array(STANDARD_GRAVITY))
 
     @property
     def joint_names(self) -> tuple[str, ...]:
         """Names of the n coordinates, in model order."""
         return tuple(axis.name for axis in self.axes)
+
+    @property
+    def floating(self) -> bool:
+        """Whether the base moves freely."""
+        return bool(self.joints) and self.joints[0].kind == FLOATING
+
+    @property
+    def base_rows(self) -> int:
+        """Number of rows before those of the joints: six where the base floats, else none."""
+        return 6 if self.floating else 0
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        """Names of the rows of the equations of motion: base/force_x ... base/torque_z if it floats, then joints."""
+        return BASE_ROWS[: self.base_rows] + self.joint_names
 
     @property
     def prismatic(self) -> tuple[bool, ...]:
@@ -197,7 +253,7 @@ class Robot:
 
     @cached_property
     def moving_rows(self) -> tuple[tuple[int, ...], ...]:
-        """For each body the coordinates that move it."""
+        """For each body the rows (indices into row_names) that move it."""
         tree = self.tree
         return tuple(
             tuple(sorted(int(r) for r in tree.pair_row[tree.pair_start[i] : tree.pair_start[i + 1]]))
@@ -205,10 +261,11 @@ class Robot:
         )
 
     def positions(self, trajectory: Trajectory) -> Array:
-        """(T, n) positions in model order, as the kernel reads them.
+        """(T, n) positions in model order, as the kernel reads them; of a floating base the quaternion goes before.
 
         Raises:
-            DataError: a joint is missing, or turns further than the kernel's sine is exact for.
+            DataError: a joint is missing, or turns further than the kernel's sine is exact for; a base that floats
+                without a motion, or moves although the robot's is fixed.
         """
         q = trajectory.ordered(self.joint_names).channel("q")
         if q.size and np.abs(q).max() > POSITION_BOUND:
@@ -219,7 +276,15 @@ class Robot:
                 value=float(q[row, column]),
                 cure="give positions in rad (or m); state another unit in the study file",
             )
-        return q
+        return with_orientation(trajectory, q, floating=self.floating)
+
+    def rates(self, trajectory: Trajectory) -> tuple[Array, Array]:
+        """Velocities and accelerations of all rows, (T, base_rows + n) each, as the kernel reads them.
+
+        Raises:
+            DataError: as `positions`, or the trajectory lacks dq or ddq.
+        """
+        return with_base_rates(trajectory.ordered(self.joint_names), floating=self.floating)
 
     def locked(self, joints: Iterable[str] | Mapping[str, float]) -> Robot:
         """Freeze coordinates: their bodies become part of the body before them.
@@ -234,12 +299,14 @@ class Robot:
         at = dict(joints) if isinstance(joints, Mapping) else dict.fromkeys(joints)
         robot = self
         for name, position in at.items():
+            if position is not None and not np.isfinite(position):
+                raise ModelError("a joint is locked at a finite position", where=name, value=position)
             if position is None and name in dict(self.locked_at):
                 continue
             if name not in robot.joint_names:
                 raise ModelError("not a joint of the robot", where=self.name, value=name, choices=robot.joint_names)
             axis = robot.axes[robot.joint_names.index(name)]
-            robot = _without(robot, axis, axis.neutral if position is None else float(position))
+            robot = without(robot, axis, axis.neutral if position is None else float(position))
         return robot
 
     def for_joints(self, joint_names: Iterable[str], *, where: str = "recording") -> Robot:
@@ -249,6 +316,8 @@ class Robot:
             DataError: the recording has a joint that the robot has not, or none of its joints.
         """
         recorded = tuple(joint_names)
+        if not recorded:
+            raise DataError("the recording has no joint", where=where, choices=self.joint_names)
         unknown = [name for name in recorded if name not in self.joint_names]
         if unknown:
             raise DataError(
@@ -260,37 +329,21 @@ class Robot:
             )
         return self.locked([name for name in self.joint_names if name not in recorded])
 
+    def chain(self, tip: str) -> Robot:
+        """The sub-chain that ends in a link: every coordinate that does not move that link is locked at neutral.
 
-def _without(robot: Robot, axis: Axis, position: float) -> Robot:
-    """Merge every body that `axis` drives into its parent, with the joint at `position`."""
-    dof = robot.axes.index(axis)
-    place = [(-1, np.eye(3), np.zeros(3))]  # where each old body goes: new body, rotation, translation; base first
-    joints: list[TreeJoint] = []
-    names: list[str] = []
-    for i, joint in enumerate(robot.joints):
-        body, R, p = place[joint.parent + 1]
-        rotation, translation = R @ joint.rotation, p + R @ joint.translation
-        if joint.dof == dof:
-            x = joint.ratio * position + joint.offset
-            if joint.kind == PRISMATIC:
-                translation = translation + rotation @ (joint.axis * x)
-            else:
-                rotation = rotation @ rotation_about(joint.axis, x)
-            place.append((body, rotation, translation))
-            continue
-        lower = joint.dof - 1 if joint.dof > dof else joint.dof
-        joints.append(replace(joint, parent=body, rotation=rotation, translation=translation, dof=lower))
-        names.append(robot.body_names[i])
-        place.append((len(joints) - 1, np.eye(3), np.zeros(3)))
-    links = []
-    for link in robot.links:
-        body, R, p = place[link.body + 1]
-        links.append(replace(link, body=body, rotation=R @ link.rotation, translation=p + R @ link.translation))
-    return replace(
-        robot,
-        axes=tuple(a for a in robot.axes if a is not axis),
-        joints=tuple(joints),
-        body_names=tuple(names),
-        links=tuple(links),
-        locked_at=(*robot.locked_at, (axis.name, position)),
-    )
+        What hangs on the chain stays on it, as mass of its bodies; lock joints elsewhere with `locked` before.
+
+        Raises:
+            ModelError: no link of that name.
+        """
+        links = {link.name: link for link in self.links}
+        if tip not in links:
+            raise ModelError("not a link of the robot", where=self.name, value=tip, choices=tuple(links))
+        body = links[tip].body
+        moving = self.moving_rows[body] if body >= 0 else ()
+        return self.locked([name for j, name in enumerate(self.joint_names) if j + self.base_rows not in moving])
+
+
+def _triple(gravity: Iterable[float] | None) -> tuple[float, ...] | None:
+    return None if gravity is None else tuple(gravity)

@@ -12,7 +12,7 @@ from steelyard.robot.strict_number import number_fault, read_number, read_number
 from steelyard.robot.urdf_description import Vector3
 from steelyard.robot.xml_reader import local_name
 
-_LARGEST = 1e9  # no mass, length or inertia of a robot reaches it, and products of larger ones overflow
+LARGEST = 1e9  # no mass, length or inertia of a robot reaches it, and products of larger ones overflow
 _WRITE = "write one plain decimal number in SI units, such as 1.5"
 _WRITES = "write {} plain decimal numbers in SI units with spaces between them, such as '0 0 1.5'"
 _EXPAND = "expand the file first: `xacro robot.urdf.xacro > robot.urdf`"
@@ -70,7 +70,7 @@ def number(
     value = read_number(text)
     if value is None:
         _unreadable(element, attribute, owner, code, number_fault(text), _WRITE)
-    elif bounded and abs(value) > _LARGEST:
+    elif bounded and abs(value) > LARGEST:
         _absurd(element, attribute, owner, value)
         return None
     return value
@@ -104,7 +104,7 @@ def numbers(
         _unreadable(element, attribute, owner, code, number_fault(text, count), write)
         return None
     largest = max(values, key=abs)
-    if abs(largest) > _LARGEST:
+    if abs(largest) > LARGEST:
         _absurd(element, attribute, owner, largest)
         return None
     return values

@@ -19,8 +19,8 @@ Part = TypeVar("Part", UrdfLink, UrdfJoint)
 
 def check_structure(parts: UrdfParts, log: FindingLog) -> str:
     """Note every fault of the graph; the name of the root link, empty where there is none."""
-    links = _first_of_each(parts.links, "link", log)
-    joints = _first_of_each(parts.joints, "joint", log)
+    links = first_of_each(parts.links, "link", log)
+    joints = first_of_each(parts.joints, "joint", log)
     for name in (name for name in links if name in joints):
         message = f"{shown(name)} names both a joint and a link (line {links[name].line}), which is allowed here"
         cure = "rename one of them for tools that keep joints and links in one list"
@@ -49,7 +49,8 @@ def link_place(link: UrdfLink) -> Place:
     return Place(link.line, f"link {shown(link.name)}")
 
 
-def _first_of_each(parts: Iterable[Part], tag: str, log: FindingLog) -> dict[str, Part]:
+def first_of_each(parts: Iterable[Part], tag: str, log: FindingLog) -> dict[str, Part]:
+    """Links or joints by name; a second one of the same name is an error, and left out."""
     first: dict[str, Part] = {}
     for part in parts:
         earlier = first.setdefault(part.name, part)

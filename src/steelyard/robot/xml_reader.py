@@ -232,7 +232,7 @@ def _too_deep(where: str) -> ModelError:
     return ModelError(
         f"the model file nests elements more than {MAX_DEPTH} levels deep",
         where=where,
-        cure="a URDF nests links and joints side by side, about six levels deep: export the model again",
+        cure="a URDF is about six levels deep, an MJCF one level for each body of a chain: export the model again",
     )
 
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.data.trajectory import Trajectory
 from steelyard.errors import SessionError
-from steelyard.prepare.pipeline import Prepared
 from steelyard.session.layout import MODEL, STUDY, recording_path
 from steelyard.session.schema import PreparationEntry, ResultFile, Role, SessionFile, Side
 from steelyard.session.strict_json import validated
+
+if TYPE_CHECKING:
+    from steelyard.preparation.pipeline import Prepared  # the kernels behind it take their time to load
 
 Array = NDArray[np.float64]
 

@@ -45,6 +45,8 @@ def request_of_session(directory: Path, changes: Request) -> Request:
         SessionError: the session is damaged, or holds no training recording.
     """
     session = open_session(directory)
+    if session.study is not None and not changes.terms:
+        own_terms(read_study(session.study).terms.names or (), given=())
     return replace(
         changes,
         model=session.model,
@@ -150,6 +152,7 @@ def revalidate(
     *,
     interval: Interval | None,
     cutoff: float | None,
+    terms: Sequence[str] = (),
 ) -> tuple[Session, list[Validation]]:
     """`steelyard validate`: score the result of a session on further recordings and keep the predictions.
 
@@ -171,7 +174,7 @@ def revalidate(
             value=", ".join(robot.joint_names),
             choices=session.manifest.joint_names,
         )
-    model = Model(robot, terms_named(session.result.terms))
+    model = Model(robot, terms_named(own_terms(session.result.terms, given=terms)))
     theta = estimate_from_result(session.result).full(model.names)
     used = cutoff or session.manifest.cutoff_hz
     if used is None:
@@ -190,6 +193,25 @@ def revalidate(
         software_version=__version__,
     )
     return session, done
+
+
+def own_terms(recorded: Sequence[str], *, given: Sequence[str]) -> tuple[str, ...]:
+    """Names of a result's terms, which may be a stranger's file: code is imported only when the user names it again.
+
+    Raises:
+        SessionError: the result has a term of somebody's own, and it was not named.
+    """
+    if given:
+        return tuple(given)
+    foreign = [name for name in recorded if ":" in name]
+    if foreign:
+        raise SessionError(
+            "the result uses a term that is code outside this package, which is not run on a file's say-so",
+            where="result.json",
+            value=foreign[0],
+            cure=f"if you trust it: --term {' '.join(recorded)}",
+        )
+    return tuple(recorded)
 
 
 def prediction_of(validation: Validation) -> TorquePrediction:

@@ -38,9 +38,7 @@ class RigidBody:
         )
 
     def block(self, robot: Robot, trajectory: Trajectory) -> Array:
-        """(T, n, 10 N) regressor, written out: for small data and tests; `Model.absorb` never does this."""
+        """(T, rows, 10 N) regressor, written out: for small data and tests; `Model.absorb` never does this."""
         from steelyard.robot.regressor import dense_regressor
 
-        return dense_regressor(
-            robot.tree, robot.positions(trajectory), trajectory.channel("dq"), trajectory.channel("ddq")
-        )
+        return dense_regressor(robot.tree, robot.positions(trajectory), *robot.rates(trajectory))

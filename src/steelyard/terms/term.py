@@ -23,7 +23,8 @@ class Column:
     Attributes:
         name: stable path, e.g. ``actuator/<joint>/viscous_friction``.
         unit: SI unit, e.g. ``N m s/rad``.
-        joints: the joints (indices into robot.joint_names) whose torque it can change.
+        joints: the rows of the equations of motion (indices into robot.row_names) that it can change; of a robot
+            with a fixed base these are its joints, a floating base has six rows before them.
         nonnegative: whether physics forbids a negative value.
     """
 
@@ -44,7 +45,10 @@ class Term(Protocol):
         """The k parameters of this term for a robot."""
 
     def block(self, robot: Robot, trajectory: Trajectory) -> Array:
-        """Torque per unit parameter, (T, n, k); or (T, k) when each column acts on its one joint alone."""
+        """Torque per unit parameter, (T, rows, k) with one row for each of robot.row_names (n joints, or six more);
+
+        or (T, k) when each column acts on its one joint alone.
+        """
 
 
 def selected(robot: Robot, joints: Sequence[str] | None) -> tuple[int, ...]:
@@ -66,6 +70,11 @@ def joint_columns(
 ) -> tuple[Column, ...]:
     """One column a joint, ``actuator/<joint>/<quantity>``; units for (revolute, prismatic) joints."""
     return tuple(
-        Column(f"actuator/{robot.joint_names[j]}/{quantity}", units[int(robot.prismatic[j])], (j,), nonnegative)
+        Column(
+            f"actuator/{robot.joint_names[j]}/{quantity}",
+            units[int(robot.prismatic[j])],
+            (robot.base_rows + j,),
+            nonnegative,
+        )
         for j in selected(robot, joints)
     )
