@@ -14,11 +14,12 @@ _HOME = {
     # robot and data
     "Robot": "steelyard.robot.robot",
     "Trajectory": "steelyard.data.trajectory",
+    "BaseMotion": "steelyard.data.base_motion",
     "read_csv": "steelyard.formats.csv",
     "iterate_csv": "steelyard.formats.csv",
     "write_csv": "steelyard.formats.csv",
     "read_study": "steelyard.formats.study",
-    "lint_urdf": "steelyard.robot.urdf_lint",
+    "lint_model": "steelyard.robot.load",
     # terms and model
     "Column": "steelyard.terms.term",
     "Term": "steelyard.terms.term",
@@ -64,6 +65,7 @@ __all__ = sorted(_HOME)
 if TYPE_CHECKING:
     from steelyard.assess.validation import score
     from steelyard.basis import ParameterBasis, base_parameters
+    from steelyard.data.base_motion import BaseMotion
     from steelyard.data.lowpass import LowPass
     from steelyard.data.trajectory import Trajectory
     from steelyard.errors import DataError, InformationError, ModelError, SessionError, SteelyardError, StudyError
@@ -80,8 +82,8 @@ if TYPE_CHECKING:
     from steelyard.information import SquareRootInformation
     from steelyard.model import Model
     from steelyard.preparation.pipeline import prepare
+    from steelyard.robot.load import lint_model
     from steelyard.robot.robot import Robot
-    from steelyard.robot.urdf_lint import lint_urdf
     from steelyard.terms.asymmetric_coulomb import AsymmetricCoulomb
     from steelyard.terms.coulomb import Coulomb
     from steelyard.terms.graded_friction import GradedFriction

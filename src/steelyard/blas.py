@@ -18,13 +18,15 @@ from numpy.typing import NDArray
 
 
 class Routines(NamedTuple):
-    """Addresses of the routines that the reductions need, and the constants they take by address."""
+    """Addresses of the routines that the kernels need, and the constants they take by address."""
 
     trsm: int
     syrk: int
     geqrf: int
+    gemm: int
     letters: NDArray[np.uint8]
     one: NDArray[np.float64]
+    zero: NDArray[np.float64]
 
 
 def routines() -> Routines:
@@ -33,8 +35,10 @@ def routines() -> Routines:
         trsm=get_cython_function_address("scipy.linalg.cython_blas", "dtrsm"),
         syrk=get_cython_function_address("scipy.linalg.cython_blas", "dsyrk"),
         geqrf=get_cython_function_address("scipy.linalg.cython_lapack", "dgeqrf"),
+        gemm=get_cython_function_address("scipy.linalg.cython_blas", "dgemm"),
         letters=np.frombuffer(b"RUNT", dtype=np.uint8).copy(),
         one=np.ones(1),
+        zero=np.zeros(1),
     )
 
 
@@ -98,6 +102,34 @@ def add_gram(blas: Any, panel: Any, start: int, G: Any, at: int, sizes: Any) -> 
             one.ctypes.data,
             G[at:].ctypes.data,
             sizes[1:].ctypes.data,
+        ),
+    )
+
+
+@numba.njit(cache=True, nogil=True)
+def multiply(blas: Any, panel: Any, start: int, M: Any, at: int, product: Any, sizes: Any) -> None:
+    """product <- panel M, with M (c, c) at M[at]; both panels begin at `start` of their buffers.
+
+    sizes: as for `solve_right`, the leading dimension that of both panels.
+    """
+    letters, one = blas.letters, blas.one
+    base = letters.ctypes.data
+    _call(
+        blas.gemm,
+        (
+            base + np.uint64(2),
+            base + np.uint64(2),
+            sizes.ctypes.data,
+            sizes[1:].ctypes.data,
+            sizes[1:].ctypes.data,
+            one.ctypes.data,
+            panel[start:].ctypes.data,
+            sizes[2:].ctypes.data,
+            M[at:].ctypes.data,
+            sizes[1:].ctypes.data,
+            blas.zero.ctypes.data,
+            product[start:].ctypes.data,
+            sizes[2:].ctypes.data,
         ),
     )
 

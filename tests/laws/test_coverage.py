@@ -41,7 +41,6 @@ def coloured(rng):
     return lfilter([np.sqrt(1.0 - memory**2)], [1.0, -memory], white(rng), axis=0)
 
 
-@pytest.mark.xfail(reason="correlation times stay 1 after the low-pass: 89 % (white) and 72 % (coloured) for 95 %")
 @pytest.mark.parametrize("noise", [white, coloured])
 def test_intervals_of_identify_hold_the_truth(arm, noise):
     robot, truth, motion, torque = arm

@@ -12,16 +12,18 @@ def base(
     *,
     rotor: bool = False,
     friction: bool = False,
-    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81),
+    gravity: tuple[float, float, float] | None = None,
+    floating: bool = False,
     json: bool = False,
 ) -> None:
     """Base parameters: the combinations of masses, first moments and inertias that torque can tell apart.
 
     Args:
-        model: URDF file.
+        model: URDF or MJCF file.
         rotor: With a rotor inertia at every joint.
         friction: With viscous and Coulomb friction and an offset at every joint.
         gravity: Gravity in the frame of the root link [m/s2]; along the first axis or not makes a difference.
+        floating: The root link moves freely, and the wrench on it is known.
         json: One JSON object on stdout.
     """
     from steelyard.basis import base_parameters
@@ -33,7 +35,7 @@ def base(
     from steelyard.terms.rotor_inertia import RotorInertia
     from steelyard.terms.viscous import Viscous
 
-    robot = Robot.from_urdf(model, gravity=gravity)
+    robot = Robot.from_file(model, gravity=gravity, floating=floating or None)
     terms = (RigidBody(), *((RotorInertia(),) if rotor else ()))
     terms += (Viscous(), Coulomb(), Offset()) if friction else ()
     basis = base_parameters(Model(robot, terms))

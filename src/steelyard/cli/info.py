@@ -7,19 +7,19 @@ from pathlib import Path
 from steelyard.cli.output import print_json
 
 
-def info(model: Path, *, gravity: tuple[float, float, float] = (0.0, 0.0, -9.81), json: bool = False) -> None:
+def info(model: Path, *, gravity: tuple[float, float, float] | None = None, json: bool = False) -> None:
     """Joints, bodies, masses, limits and mount of a model file.
 
     Args:
-        model: URDF file.
-        gravity: Gravity in the frame of the root link [m/s2].
+        model: URDF or MJCF file.
+        gravity: Gravity in the frame of the root link [m/s2]; default: that of the file, else 9.81 downwards.
         json: One JSON object on stdout.
     """
     import numpy as np
 
     from steelyard.robot.robot import Robot
 
-    robot = Robot.from_urdf(model, gravity=gravity)
+    robot = Robot.from_file(model, gravity=gravity)
     kinds = ["prismatic" if a.prismatic else "continuous" if a.continuous else "revolute" for a in robot.axes]
     joints = [
         {

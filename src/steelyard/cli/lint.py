@@ -13,12 +13,12 @@ def lint(model: Path, *, json: bool = False) -> int:
     """Findings on a model file; exit status 1 when one of them is an error.
 
     Args:
-        model: URDF file.
+        model: URDF or MJCF file.
         json: One JSON object on stdout.
     """
-    from steelyard.robot.urdf_lint import lint_urdf
+    from steelyard.robot.load import lint_model
 
-    findings = lint_urdf(model).findings
+    findings = lint_model(model).findings
     counts = {level: sum(f.level == level for f in findings) for level in ("error", "warning", "info")}
     if json:
         print_json({"model": str(model), "findings": [f.as_dict() for f in findings], "counts": counts})

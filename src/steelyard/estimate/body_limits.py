@@ -14,7 +14,8 @@ from steelyard.estimate.link_map import LinkMap
 from steelyard.robot.inertia import parameters_about_origin, tensor
 
 Array = NDArray[np.float64]
-INSIDE = 0.02  # share of a range that the prior keeps from its ends
+INSIDE = 0.02  # share of a limit, or of the range, that a prior keeps from it
+NARROW = 0.05  # [m] boxes for centres as if no wider
 Range = tuple[float, float]
 
 
@@ -92,8 +93,7 @@ def priors_inside(limits: BodyLimits, links: LinkMap) -> tuple[Array, tuple[str,
     low, high = np.zeros(len(names)), np.full(len(names), np.inf)
     for name, given in limits.mass.items():
         a, b = _checked(given, f"mass of link {name}")
-        margin = INSIDE * (b - a) if np.isfinite(b) else INSIDE * max(a, 1e-3)
-        low[_index(links, name)], high[_index(links, name)] = max(a, 0.0) + margin, b - margin
+        low[_index(links, name)], high[_index(links, name)] = _kept_inside((a, b))
     masses = np.clip(links.priors[:, 0], low, high)
     if limits.total_mass is not None:
         masses = _scaled_to(masses, low, high, _checked(limits.total_mass, "total mass"))
@@ -105,7 +105,7 @@ def priors_inside(limits: BodyLimits, links: LinkMap) -> tuple[Array, tuple[str,
             moved.append(name)
         if name in limits.centre:
             corners = np.array(limits.centre[name], dtype=np.float64)
-            margin = INSIDE * (corners[1] - corners[0])
+            margin = INSIDE * np.minimum(corners[1] - corners[0], NARROW)
             centre = priors[k, 1:4] / priors[k, 0]
             inside = np.clip(centre, corners[0] + margin, corners[1] - margin)
             if np.any(inside != centre):
@@ -115,8 +115,7 @@ def priors_inside(limits: BodyLimits, links: LinkMap) -> tuple[Array, tuple[str,
 
 
 def _scaled_to(masses: Array, low: Array, high: Array, total: Range) -> Array:
-    margin = INSIDE * (total[1] - total[0]) if np.isfinite(total[1]) else INSIDE * max(total[0], 1e-3)
-    least, greatest = max(total[0], 0.0) + margin, total[1] - margin
+    least, greatest = _kept_inside(total)
     if not (low.sum() < greatest and high.sum() > least):
         raise StudyError("the limits of the links and of the total mass contradict one another",
                          value=f"links {low.sum():g} to {high.sum():g} kg, total {least:g} to {greatest:g} kg")  # fmt: skip
@@ -128,6 +127,13 @@ def _scaled_to(masses: Array, low: Array, high: Array, total: Range) -> Array:
         factor = np.sqrt(small * large)
         small, large = (factor, large) if np.clip(factor * masses, low, high).sum() < wanted else (small, factor)
     return np.asarray(np.clip(factor * masses, low, high))
+
+
+def _kept_inside(limit: Range) -> Range:
+    """The part of a range of masses that a prior may take."""
+    low, high = max(limit[0], 0.0), limit[1]
+    top = high - INSIDE * (high - low) if np.isfinite(high) else np.inf
+    return low + INSIDE * min(high - low, max(low, 1e-3)), top
 
 
 def _recentred(parameters: Array, centre: Array) -> Array:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from steelyard.basis import ParameterBasis, base_parameters
 from steelyard.data.trajectory import Trajectory
 from steelyard.errors import DataError, StudyError
+from steelyard.estimate.coloured import score_correlation_time
 from steelyard.estimate.friction_choice import STRUCTURES, all_terms, choose_friction, terms_of
 from steelyard.estimate.least_squares import ordinary, weighted
 from steelyard.estimate.prior import physical_prior
@@ -28,7 +29,8 @@ from steelyard.terms.term import Term
 Array = NDArray[np.float64]
 ESTIMATORS = ("prior", "weighted", "ordinary")
 TRIM = 0.3  # [s] taken off both ends of a training interval, where the filters have not settled
-BLOCKS = 5  # parts of the training data for cross-validation
+STRETCHES = 25  # parts of the training data, each far longer than the noise remembers
+FOLDS = 5  # groups of them for cross-validation
 SESSION_VARIANCE = 1.0 / 3.0  # of an offset between sessions, over its variance between robots
 
 
@@ -127,14 +129,12 @@ def identify(
     trials: tuple[Trial, ...] = ()
     structure = ""
     if terms is None:
-        trials, structure = choose_friction(robot, blocks, lambda part, sub: _fit(sub, part, estimator))
+        trials, structure = choose_friction(robot, _folds(blocks), lambda part, sub: _fit(sub, part, estimator))
         model = Model(robot, terms_of(structure))
         basis = base_parameters(model)
         blocks = [block.select(basis.names) for block in blocks]
-    total = blocks[0]
-    for block in blocks[1:]:
-        total = total.merge(block)
-    estimate = _fit(model, total, estimator, basis)
+    estimate = _fit(model, _merged(blocks), estimator, basis)
+    estimate = replace(estimate, correlation_time=score_correlation_time(blocks, estimate))
     return Identification(model, basis, _described(estimate, trials, structure), prepared, trials, structure)
 
 
@@ -143,7 +143,7 @@ def absorb_blocks(
 ) -> list[SquareRootInformation]:
     """Information of the base columns over blocks of the training intervals, columns and torque filtered alike."""
     blocks = []
-    count = max(1, -(-BLOCKS // len(recordings)))
+    count = max(1, -(-STRETCHES // len(recordings)))
     for recording, ready in zip(recordings, prepared, strict=True):
         low, high = _trimmed(ready.trajectory, recording.interval)
         edges = np.linspace(low, high, count + 1)
@@ -156,6 +156,19 @@ def absorb_blocks(
         raise DataError("nothing is left to fit", where=recordings[0].trajectory.name,
                         cure=f"an interval must be longer than {2 * TRIM:g} s")  # fmt: skip
     return blocks
+
+
+def _folds(blocks: Sequence[SquareRootInformation]) -> list[SquareRootInformation]:
+    """Neighbouring stretches merged to FOLDS groups."""
+    edges = np.linspace(0, len(blocks), min(FOLDS, len(blocks)) + 1).astype(int)
+    return [_merged(blocks[a:b]) for a, b in pairwise(edges.tolist())]
+
+
+def _merged(blocks: Sequence[SquareRootInformation]) -> SquareRootInformation:
+    total = blocks[0]
+    for block in blocks[1:]:
+        total = total.merge(block)
+    return total
 
 
 def _fit(model: Model, info: SquareRootInformation, estimator: str, basis: ParameterBasis | None = None) -> Estimate:

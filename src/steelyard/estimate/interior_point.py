@@ -1,21 +1,18 @@
 """Least squares over possible bodies: a primal-dual interior point, stopped where the prior wants it.
 
-    minimise  1/2 |A y - z|^2 + gamma sum_l (tr Y_l - log det Y_l)   over  Y_l > 0,  G y >= g
-
-The second part is the log-det Bregman divergence of every link from its prior (the identity in these coordinates);
-gamma = 0 is left to a certificate. With multipliers `S_l` and `t` the optimum satisfies
+The divergence of every link from its prior puts the optimum on the central path of the semidefinite program, at the
+height gamma. With multipliers `S_l` and `t` it satisfies
 
     A'(A y - z) + gamma I - S - G't = 0,   Y_l S_l = gamma E,   t (G y - g) = slack,
 
-which is the central path of the semidefinite program at the height gamma: Newton steps in the scaling of Nesterov and
-Todd, with Mehrotra's predictor and corrector, reach it in about ten steps from the prior, also when gamma is small and
-the data pull links to the edge of what is possible.
+and Newton steps in the scaling of Nesterov and Todd, with Mehrotra's predictor and corrector, reach it in about ten
+steps from the prior, also when gamma is small and the data pull links to the edge of what is possible.
 Source: Lee, Wensing, Park 2020 (the objective); Todd, Toh, Tuetuencue 1998 (the scaling).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -23,47 +20,17 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from steelyard.errors import InformationError
-from steelyard.estimate.symmetric import IDENTITY, congruences, matrices, vectors
+from steelyard.estimate.cone_problem import ConeProblem, Solution
+from steelyard.estimate.symmetric import congruences, matrices, vectors
 
 Array = NDArray[np.float64]
 STEPS = 80
 BOUNDARY = 0.95  # share of the way to the edge that a step may go
-CENTRED = 1e-6  # relative error of Y S = gamma E at which the path is reached
+LOW = 0.01  # height of the first dual, as a share of what pulls at the start: low is bold
+CENTRED = 1e-4  # relative error of Y S = gamma E at which the path is reached
 STATIONARY = 1e-10  # of the gradient, relative to A'z
+FAR, STUCK = 0.9, 0.2  # lengths of step under which it is corrected, or given up for a step to the middle
 EXACT = 1e-11  # of the mean curvature, held against coordinates that nothing determines
-
-
-@dataclass(frozen=True)
-class ConeProblem:
-    """Data of the problem above.
-
-    Attributes:
-        A: (m, u) weighted regressors in the coordinates of a LinkMap; the first 10 L belong to the links.
-        z: (m,) weighted torque.
-        links: L.
-        gamma: weight of the divergence.
-        G, g: (k, u) and (k,) linear limits, G y >= g.
-        slack: what the product of a multiplier and its distance from the limit comes to.
-    """
-
-    A: Array
-    z: Array
-    links: int
-    gamma: float
-    G: Array
-    g: Array
-    slack: float
-
-    @property
-    def rigid(self) -> int:
-        """Number of coordinates of links."""
-        return 10 * self.links
-
-    def gradient(self, y: Array) -> Array:
-        """(u,) of the objective without the log-determinants: `A'(A y - z) + gamma I`."""
-        slope: Array = self.A.T @ (self.A @ y - self.z)
-        slope[: self.rigid] += self.gamma * np.tile(IDENTITY, self.links)
-        return slope
 
 
 class Point(NamedTuple):
@@ -74,64 +41,49 @@ class Point(NamedTuple):
     t: Array
 
 
-class Solved(NamedTuple):
-    """Where the iteration ended: the point, its steps, stationarity relative to A'z, centrality relative to gamma."""
-
-    point: Point
-    steps: int
-    stationarity: float
-    centrality: float
-
-
-def solve_cone(problem: ConeProblem, start: Array) -> Solved:
+def entropic(problem: ConeProblem, start: Array) -> Solution:
     """Solve from a start inside: `Y_l > 0`, `G start > g`.
 
     Args:
-        problem: its A and z may be of any size; they are scaled here.
+        problem: of any size; it is scaled here.
         start: (u,).
 
     Raises:
         InformationError: the problem is too badly conditioned to be solved, e.g. a body that is a million times its
             prior.
     """
-    unit = float(np.mean(np.sum(problem.A**2, axis=0))) if problem.A.size else 1.0
-    unit = unit if unit > 0.0 else 1.0
-    scaled = ConeProblem(
-        problem.A / np.sqrt(unit), problem.z / np.sqrt(unit), problem.links, problem.gamma / unit,
-        problem.G, problem.g, problem.slack / unit,
+    unit = problem.curvature
+    scaled = replace(
+        problem, A=problem.A / np.sqrt(unit), z=problem.z / np.sqrt(unit),
+        gamma=problem.gamma / unit, slack=problem.slack / unit,
     )  # fmt: skip
     point, H = _begin(scaled, start), scaled.A.T @ scaled.A
     H[np.diag_indices_from(H)] += EXACT
     size = float(np.linalg.norm(scaled.A.T @ scaled.z)) + scaled.gamma
-    for step in range(STEPS):
-        stationarity, centrality = _residuals(scaled, point, size)
-        if stationarity < STATIONARY and centrality < CENTRED:
-            return Solved(_unscaled(point, unit), step, stationarity, centrality)
+    steps, reached = 0, _residuals(scaled, point, size)
+    while steps < STEPS and not (reached[0] < STATIONARY and reached[1] < CENTRED):
         moved = _step(scaled, point, H)
         if moved is None:
             break
-        point = moved
-    stationarity, centrality = _residuals(scaled, point, size)
-    if stationarity > 1e-6 or centrality > 1e-2:
+        steps, point, reached = steps + 1, moved, _residuals(scaled, moved, size)
+    if reached[0] > 1e-6 or (reached[1] > 1e-2 and _gap(scaled, point) > 1e-7):
         raise InformationError(
             "the consistent problem could not be solved to the end",
-            value=f"stationarity {stationarity:.1g}, centrality {centrality:.1g}",
+            value=f"stationarity {reached[0]:.1g}, centrality {reached[1]:.1g} after {steps} steps",
             cure="check units and the prior of the links; a larger strength of the prior makes it easier",
         )
-    return Solved(_unscaled(point, unit), STEPS, stationarity, centrality)
-
-
-def _unscaled(point: Point, unit: float) -> Point:
-    return Point(point.y, point.S * unit, point.t * unit)
+    return Solution(point.y, point.t * unit, reached[0], steps)
 
 
 def _begin(problem: ConeProblem, start: Array) -> Point:
-    slope = problem.gradient(start)
-    pull = np.abs(np.linalg.eigvalsh(matrices(slope[: problem.rigid].reshape(-1, 10)))).max(initial=0.0)
-    height = max(problem.gamma, 0.1 * float(pull))
-    S = np.tile(height * np.eye(4), (problem.links, 1, 1))
+    """On the central path of the start as far as a multiple of the inverse can be: `S = height Y^-1`."""
+    Y = matrices(start[: problem.rigid].reshape(-1, 10))
+    L = np.linalg.cholesky(Y)
+    slope = matrices(problem.gradient(start)[: problem.rigid].reshape(-1, 10))
+    pull = np.linalg.eigvalsh(np.swapaxes(L, 1, 2) @ slope @ L) - problem.gamma
+    height = max(problem.gamma, LOW * float(np.abs(pull).max(initial=0.0)))
     t = np.maximum(height, problem.slack) / np.maximum(problem.G @ start - problem.g, 1e-3)
-    return Point(np.array(start), S, t)
+    return Point(np.array(start), height * np.linalg.inv(Y), t)
 
 
 def _residuals(problem: ConeProblem, point: Point, size: float) -> tuple[float, float]:
@@ -143,6 +95,14 @@ def _residuals(problem: ConeProblem, point: Point, size: float) -> tuple[float, 
     loose = float(np.abs(gap - problem.slack).max(initial=0.0))
     centrality = max(off / problem.gamma if problem.gamma > 0.0 else 0.0, 1e-3 * loose / problem.slack)
     return float(np.linalg.norm(slope)) / size, float(centrality)
+
+
+def _gap(problem: ConeProblem, point: Point) -> float:
+    """How much of the data's energy the optimum can still lie below, multipliers of the path taken off."""
+    Y = matrices(point.y[: problem.rigid].reshape(-1, 10))
+    over = float(np.sum(Y * point.S)) - 4.0 * problem.links * problem.gamma
+    over += float(np.sum(point.t * (problem.G @ point.y - problem.g) - problem.slack))
+    return abs(over) / max(float(problem.z @ problem.z), 1e-300)
 
 
 class _Scaled(NamedTuple):
@@ -182,17 +142,22 @@ def _step(problem: ConeProblem, point: Point, H: Array) -> Point | None:
     nothing = (np.zeros_like(point.S), np.zeros_like(point.t))
     move = _direction(problem, point, scale, factor, (problem.gamma, problem.slack), nothing)
     length = _length(scale, point, problem, move)
-    if length < 0.9:
-        share = (1.0 - length) ** 2
+    if length < FAR:
         Y = matrices(point.y[: problem.rigid].reshape(-1, 10))
-        heights = (
-            max(problem.gamma, share * float(np.sum(Y * point.S)) / max(4 * problem.links, 1)),
-            max(problem.slack, share * float(point.t @ scale.distance) / max(point.t.size, 1)),
+        now = (
+            float(np.sum(Y * point.S)) / max(4 * problem.links, 1),
+            float(point.t @ scale.distance) / max(point.t.size, 1),
         )
+        share = (1.0 - length) ** 3
+        wanted = (max(problem.gamma, share * now[0]), max(problem.slack, share * now[1]))
         bend = scale.inverse @ matrices(move.y[: problem.rigid].reshape(-1, 10)) @ move.S
         curved = (0.5 * (bend + np.swapaxes(bend, 1, 2)), (problem.G @ move.y) * move.t)
-        move = _direction(problem, point, scale, factor, heights, curved)
+        move = _direction(problem, point, scale, factor, wanted, curved)
         length = _length(scale, point, problem, move)
+        if length < STUCK:  # too near an edge: back to the middle first
+            now = (max(problem.gamma, now[0]), max(problem.slack, now[1]))
+            move = _direction(problem, point, scale, factor, now, nothing)
+            length = _length(scale, point, problem, move)
     length = 1.0 if length >= 1.0 else BOUNDARY * length
     if length < 1e-10:
         return None

@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.data.trajectory import Trajectory
-from steelyard.robot.adjoint import Gradient
+from steelyard.model import Layout, Model
 from steelyard.robot.robot import Robot
 from steelyard.terms.coulomb import Coulomb
 from steelyard.terms.offset import Offset
 from steelyard.terms.rotor_inertia import RotorInertia
 from steelyard.terms.spring import Spring
-from steelyard.terms.term import Column, Term
+from steelyard.terms.term import Term
 from steelyard.terms.viscous import Viscous
 
 Array = NDArray[np.float64]
@@ -41,38 +41,34 @@ class Elementwise:
     """Columns that are one signal of their joint, or its tanh.
 
     Attributes:
-        lines: panel line of each column.
-        joints: its joint.
+        rows: its feature rows.
+        joints: joint of each row.
         channel: 0 for q, 1 for dq, 2 for ddq, CONSTANT for ones.
-        smoothing: speed of a tanh [rad/s or m/s]; 0 for none.
-        sharp: the sign of the signal instead of the signal.
+        smoothing: (rows, 1) speed of a tanh [rad/s or m/s]; None for the signal itself, zeros for its sign.
     """
 
-    lines: Index
+    rows: slice
     joints: Index
     channel: int
-    smoothing: float = 0.0
-    sharp: bool = False
+    smoothing: Array | None = None
 
-    def write(self, panel: Array, states: States) -> None:
-        """Put the columns into their panel lines (lines, K)."""
+    def write(self, X: Array, states: States) -> None:
+        """Put the columns into the feature rows X (F, K)."""
         if self.channel == CONSTANT:
-            panel[self.lines, : len(states.q)] = 1.0
+            X[self.rows] = 1.0
             return
         signal = states[self.channel].T[self.joints]
-        if self.smoothing > 0.0:
-            signal = np.tanh(signal / self.smoothing)
-        panel[self.lines, : signal.shape[1]] = np.sign(signal) if self.sharp else signal
+        X[self.rows] = signal if self.smoothing is None else _saturate(signal, self.smoothing)
 
-    def pull(self, weights: Array, states: States, gradient: Gradient) -> None:
-        """Add `sum_line weights[line] d column / d signal` to the gradient; a sharp sign has no derivative."""
-        if self.channel == CONSTANT or self.sharp:
+    def pull(self, weights: Array, states: States, rates: Array) -> None:
+        """Add `sum_row weights[row] d X[row] / d signal` to rates (n, 3, K); a sharp sign has no derivative."""
+        if self.channel == CONSTANT or (self.smoothing is not None and not self.smoothing.any()):
             return
-        change = weights[self.lines, : len(states.q)]
-        if self.smoothing > 0.0:
-            change = change * (1.0 - np.tanh(states[self.channel].T[self.joints] / self.smoothing) ** 2)
-            change /= self.smoothing
-        gradient[self.channel][:, self.joints] += change.T
+        change = weights[self.rows]
+        if self.smoothing is not None:
+            level = _saturate(states[self.channel].T[self.joints], self.smoothing)
+            change = change * (1.0 - level * level) / self.smoothing
+        rates[self.joints, self.channel] += change
 
 
 @dataclass(frozen=True)
@@ -81,24 +77,24 @@ class Differenced:
 
     Attributes:
         robot, term: as in the model.
-        lines: panel line of each (column, joint).
-        columns: index of the column in the term.
-        joints: its joint.
+        rows: its feature rows.
+        columns: index of the column in the term, for each row.
+        joints: joint of each row.
     """
 
     robot: Robot
     term: Term
-    lines: Index
+    rows: slice
     columns: Index
     joints: Index
 
-    def write(self, panel: Array, states: States) -> None:
-        """Put the columns into their panel lines (lines, K)."""
-        panel[self.lines, : len(states.q)] = self._values(states).T
+    def write(self, X: Array, states: States) -> None:
+        """Put the columns into the feature rows X (F, K)."""
+        X[self.rows] = self._values(states).T
 
-    def pull(self, weights: Array, states: States, gradient: Gradient) -> None:
-        """Add `sum_line weights[line] d column / d signal`, by central differences."""
-        change = weights[self.lines, : len(states.q)].T
+    def pull(self, weights: Array, states: States, rates: Array) -> None:
+        """Add `sum_row weights[row] d X[row] / d signal` to rates (n, 3, K), by central differences."""
+        change = weights[self.rows].T
         for channel, signal in enumerate(states):
             for joint in range(signal.shape[1]):
                 sides = []
@@ -106,8 +102,7 @@ class Differenced:
                     moved = signal.copy()
                     moved[:, joint] += step
                     sides.append(self._values(states._replace(**{States._fields[channel]: moved})))
-                slope = (sides[0] - sides[1]) / (2.0 * STEP)
-                gradient[channel][:, joint] += np.sum(change * slope, axis=1)
+                rates[joint, channel] += np.sum(change * (sides[0] - sides[1]), axis=1) / (2.0 * STEP)
 
     def _values(self, states: States) -> Array:
         trajectory = Trajectory(
@@ -125,21 +120,33 @@ class Differenced:
 Feature = Elementwise | Differenced
 
 
-def feature_of(robot: Robot, term: Term, columns: tuple[Column, ...], lines: dict[tuple[str, int], int]) -> Feature:
-    """The columns of a term that have a line, as a feature.
+def features_of(model: Model, layout: Layout, sign_speeds: Array) -> tuple[Feature, ...]:
+    """The columns of all terms but the rigid bodies, in the order of `layout.extras`.
 
     Args:
-        robot: the robot of the model.
-        term: any term but the rigid bodies.
-        columns: all its columns.
-        lines: panel line of (column name, joint), for the columns that are wanted.
+        model: robot and terms.
+        layout: of the columns that are wanted.
+        sign_speeds: (n,) speed over which a sharp sign is smoothed [rad/s or m/s], zeros to keep it sharp.
     """
-    wanted = [(k, j) for k, column in enumerate(columns) for j in column.joints if (column.name, j) in lines]
-    at = np.array([lines[columns[k].name, j] for k, j in wanted], dtype=np.int64)
-    joints = np.array([j for _, j in wanted], dtype=np.int64)
-    channel = {Spring: 0, Viscous: 1, Coulomb: 1, RotorInertia: 2, Offset: CONSTANT}.get(type(term))
-    if channel is None:
-        return Differenced(robot, term, at, np.array([k for k, _ in wanted], dtype=np.int64), joints)
-    if isinstance(term, Coulomb):
-        return Elementwise(at, joints, channel, smoothing=term.smoothing, sharp=term.smoothing == 0.0)
-    return Elementwise(at, joints, channel)
+    features: list[Feature] = []
+    first = 0
+    for term, columns in layout.features:
+        wanted = [(k, j) for k, column in enumerate(columns) if column.name in layout.wanted for j in column.joints]
+        rows = slice(first, first + len(wanted))
+        first = rows.stop
+        joints = np.array([j for _, j in wanted], dtype=np.int64)
+        channel = {Spring: 0, Viscous: 1, Coulomb: 1, RotorInertia: 2, Offset: CONSTANT}.get(type(term))
+        if channel is None:
+            place = np.array([k for k, _ in wanted], dtype=np.int64)
+            features.append(Differenced(model.robot, term, rows, place, joints))
+        elif isinstance(term, Coulomb):
+            speeds = sign_speeds[joints] if term.smoothing == 0.0 else np.full(len(joints), term.smoothing)
+            features.append(Elementwise(rows, joints, channel, speeds[:, None]))
+        else:
+            features.append(Elementwise(rows, joints, channel))
+    return tuple(features)
+
+
+def _saturate(signal: Array, speeds: Array) -> Array:
+    """tanh(signal / speeds), the sign where the speeds are zero."""
+    return np.tanh(signal / speeds) if speeds.any() else np.sign(signal)

@@ -9,7 +9,6 @@ These equations are solved once: what is left free are the *variables* of a join
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -95,6 +94,16 @@ class FourierFamily:
         """(n, m) variables of coefficients (n, 2 N + 1) that fulfil the rest equations."""
         return np.einsum("ncm,nc->nm", self.free, np.asarray(coefficients, dtype=np.float64))
 
+    def shifted(self, x: Array, periods: float) -> Array:
+        """(n, m) variables of the same motion, begun a share of the period later (projected where it rests)."""
+        values = self.coefficients(x)
+        count = len(self.harmonics[0])
+        phase = 2.0 * np.pi * periods * np.array(self.harmonics)
+        a, b = values[:, 1 : count + 1].copy(), values[:, count + 1 :].copy()
+        values[:, 1 : count + 1] = a * np.cos(phase) + b * np.sin(phase)
+        values[:, count + 1 :] = b * np.cos(phase) - a * np.sin(phase)
+        return self.variables_of(values)
+
     def basis(self, times: Array) -> Array:
         """(4, n, K, m): position, velocity, acceleration and jerk at `times` [s] = basis @ variables."""
         rows = np.stack([_series(np.array(row), self.period, times) for row in self.harmonics], axis=1)
@@ -168,7 +177,7 @@ class FourierMotion:
 def shared_harmonics(joints: int, count: int, *, odd: bool = False) -> tuple[tuple[int, ...], ...]:
     """The same l = 1 .. count for every joint; odd ones only (1, 3, 5 ...) make the second half mirror the first."""
     step = 2 if odd else 1
-    return (tuple(range(1, step * count, step)),) * joints
+    return (tuple(range(1, step * count + 1, step)),) * joints
 
 
 def distinct_harmonics(joints: int, count: int, *, odd: bool = False) -> tuple[tuple[int, ...], ...]:
@@ -212,8 +221,3 @@ def _null_space(equations: Array) -> Array:
     rest = rest - np.outer(np.eye(wide)[0], rest[0])
     q, s, _ = np.linalg.svd(rest, full_matrices=False)
     return np.column_stack([np.eye(wide)[0], q[:, s > 0.5]])
-
-
-def random_variables(family: FourierFamily, seed: int | Sequence[int]) -> Array:
-    """(n, m) normal numbers, for a start that is scaled to the limits."""
-    return np.random.default_rng(seed).standard_normal((family.joints, family.variables))

@@ -2,49 +2,109 @@
 
 `G = sum_j w_j Y_j' Y_j + G_0` over the rows Y_j of each joint, with w_j = 1 / sigma_j^2 and G_0 what is known already.
 For a criterion with `d phi = <H, dG>`, H symmetric, the derivative by the motion is one call of the adjoint with the
-weights `2 w_j H Y_j'`. The panels of the regressor stay in place between the two.
+weights `2 w_j Y_j H`. The regressor is kept in panels of one block of samples each, and the weights of a block are
+used as soon as they are made, so that all of it stays in a core's own cache.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from steelyard import blas
 from steelyard.errors import StudyError
-from steelyard.excite.features import Feature, States, feature_of
+from steelyard.excite.features import States, features_of
 from steelyard.model import Layout, Model
-from steelyard.robot.adjoint import Gradient, record, reverse, tape
+from steelyard.robot.adjoint import LINE, record_block, reverse_block, tape
 from steelyard.robot.kernel import BLOCK, SPARE
-from steelyard.robot.regressor import NO_MASK
-from steelyard.terms.rigid_body import RigidBody
 
 Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+NONE, NO_ROWS = np.zeros(0), np.zeros((0, 0))
+
+
+class Columns(NamedTuple):
+    """Which columns each joint has: those of joint j are column[start[j]:start[j + 1]], its squares begin at at[j]."""
+
+    column: Index
+    start: Index
+    at: Index
+    weight: Array
 
 
 @numba.njit(cache=True, nogil=True)
-def _gather(grams: Any, at: Any, support: Any, start: Any, weights: Any, G: Any) -> None:
-    """G += sum_j w_j gram_j, each in the places of its columns."""
-    for j in range(weights.shape[0]):
-        first, count = start[j], start[j + 1] - start[j]
-        for r in range(count):
-            row = support[first + r]
-            for c in range(count):
-                G[row, support[first + c]] += weights[j] * grams[at[j] + r * count + c]
+def _absorb(
+    routines: Any, tree: Any, plan: Any, Q: Any, V: Any, A: Any, X: Any, tape: Any, panels: Any, columns: Any,
+    grams: Any, G: Any,
+) -> None:  # fmt: skip
+    """Panels of all blocks, and G += sum_j w_j Y_j' Y_j."""
+    K, sizes = V.shape[0], np.zeros(3, np.int32)
+    sizes[2] = LINE
+    grams[:] = 0.0
+    for k0 in range(0, K, BLOCK):
+        panel = panels[k0 // BLOCK]
+        record_block(tree, plan, Q, V, A, X, k0, tape, panel)
+        sizes[0] = min(BLOCK, K - k0)
+        for j in range(columns.weight.shape[0]):
+            sizes[1] = columns.start[j + 1] - columns.start[j]
+            blas.add_gram(routines, panel, plan.start[j] * LINE, grams, columns.at[j], sizes)
+    for j in range(columns.weight.shape[0]):
+        first, count = columns.start[j], columns.start[j + 1] - columns.start[j]
+        for c in range(count):
+            column = columns.column[first + c]
+            for r in range(c + 1):
+                row = columns.column[first + r]
+                value = columns.weight[j] * grams[columns.at[j] + c * count + r]
+                G[row, column] += value
+                if r < c:
+                    G[column, row] += value
 
 
 @numba.njit(cache=True, nogil=True)
-def _spread(H: Any, at: Any, support: Any, start: Any, weights: Any, parts: Any) -> None:
-    """parts_j = 2 w_j H restricted to the columns of joint j."""
-    for j in range(weights.shape[0]):
-        first, count = start[j], start[j + 1] - start[j]
-        for r in range(count):
-            row = support[first + r]
-            for c in range(count):
-                parts[at[j] + r * count + c] = 2.0 * weights[j] * H[row, support[first + c]]
+def _pull(
+    routines: Any, tree: Any, plan: Any, Q: Any, V: Any, tape: Any, panels: Any, columns: Any,
+    H: Any, theta: Any, torque: Any, parts: Any, W: Any, features: Any, rates: Any,
+) -> None:  # fmt: skip
+    """rates = derivatives of <H, G> + sum torque * Y theta; features = the weights of the feature rows."""
+    K, size = V.shape[0], np.zeros(3, np.int32)
+    size[2] = LINE
+    for j in range(columns.weight.shape[0]):
+        first, count = columns.start[j], columns.start[j + 1] - columns.start[j]
+        for c in range(count):
+            for r in range(count):
+                value = H[columns.column[first + r], columns.column[first + c]]
+                parts[columns.at[j] + c * count + r] = 2.0 * columns.weight[j] * value
+    for k0 in range(0, K, BLOCK):
+        panel, samples = panels[k0 // BLOCK], min(BLOCK, K - k0)
+        size[0] = samples
+        for j in range(columns.weight.shape[0]):
+            first = columns.start[j]
+            size[1] = columns.start[j + 1] - first
+            blas.multiply(routines, panel, plan.start[j] * LINE, parts, columns.at[j], W, size)
+            for c in range(size[1] if torque.shape[0] > 0 else 0):
+                line = (plan.start[j] + c) * LINE
+                for s in range(samples):
+                    W[line + s] += theta[columns.column[first + c]] * torque[k0 + s, j]
+        for f in range(features.shape[0]):
+            for s in range(samples):
+                features[f, k0 + s] = W[plan.extra_slot[f] * LINE + s]
+        reverse_block(tree, plan, Q, V, k0, tape, W, rates)
+
+
+@numba.njit(cache=True, nogil=True)
+def _torque(plan: Any, panels: Any, columns: Any, theta: Any, tau: Any) -> None:
+    tau[:] = 0.0
+    for k0 in range(0, tau.shape[0], BLOCK):
+        panel = panels[k0 // BLOCK]
+        for j in range(columns.weight.shape[0]):
+            for c in range(columns.start[j + 1] - columns.start[j]):
+                value = theta[columns.column[columns.start[j] + c]]
+                for s in range(min(BLOCK, tau.shape[0] - k0)):
+                    tau[k0 + s, j] += value * panel[(plan.start[j] + c) * LINE + s]
 
 
 class MotionInformation:
@@ -58,6 +118,7 @@ class MotionInformation:
         *,
         deviations: Array | None = None,
         prior: Array | None = None,
+        sign_speeds: Array | None = None,
     ) -> None:
         """Prepare the buffers.
 
@@ -67,6 +128,8 @@ class MotionInformation:
             samples: K.
             deviations: (n,) torque noise of each joint [N m or N]; one for all where not given.
             prior: (b, b) information G_0 that is there before the motion.
+            sign_speeds: (n,) speed [rad/s or m/s] over which the sign of dry friction is smoothed, so that it has a
+                derivative; sharp where not given.
 
         Raises:
             StudyError: an unknown column, deviations that are not positive, a prior of another size.
@@ -81,84 +144,58 @@ class MotionInformation:
         if self._prior.shape != (b, b):
             raise StudyError("the prior must be one row and column a parameter", value=self._prior.shape)
         layout = Layout.of(model, names)
-        self.names, self.support, self._weights = layout.names, layout.support, sigma**-2
-        self._tree, self._plan, self._K = robot.tree, layout.plan._replace(extra_slot=NONE, extra_row=NONE), samples
-        self._tape = tape(robot.tree, samples)
-        self._no_rows = np.zeros((0, samples))
-        self._ld = -(-samples // BLOCK) * BLOCK + 8  # off a power of two: such lines would share cache sets
-        lines = int(layout.plan.start[-1]) + SPARE
-        self._panel, self._pull = np.zeros((lines, self._ld)), np.zeros((lines, self._ld))
-        self._flat, self._flat_pull = self._panel.reshape(-1), self._pull.reshape(-1)
-        self._features = _features(model, layout)
+        extras = len(layout.extras)
+        self.names = layout.names
+        self._tree, self._routines = robot.tree, blas.routines()
+        self._plan = layout.plan._replace(
+            extra_slot=layout.plan.extra_slot[:extras].copy(), extra_row=layout.plan.extra_row[:extras].copy()
+        )
+        self._features = features_of(model, layout, np.zeros(n) if sign_speeds is None else sign_speeds)
         sizes = np.array([len(s) for s in layout.support], dtype=np.int64)
-        self._columns = np.array([c for s in layout.support for c in s], dtype=np.int64)
-        self._start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        self._at = np.concatenate([[0], np.cumsum(sizes**2)]).astype(np.int64)
-        self._grams, self._parts = np.zeros(int(self._at[-1])), np.zeros(int(self._at[-1]))
-        self._G = np.zeros((b, b))
-        cut = [slice(int(first), int(first) + int(c)) for first, c in zip(layout.plan.start, sizes, strict=False)]
-        self._rows = [self._panel[c, :samples] for c in cut]
-        self._pulls = [self._pull[c, :samples] for c in cut]
-        self._gram_of = [self._square(self._grams, j) for j in range(n)]
-        self._part_of = [self._square(self._parts, j) for j in range(n)]
+        at = np.concatenate([[0], np.cumsum(sizes**2)]).astype(np.int64)
+        self._columns = Columns(
+            column=np.array([c for s in layout.support for c in s], dtype=np.int64),
+            start=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+            at=at,
+            weight=sigma**-2,
+        )
+        lines = (int(layout.plan.start[-1]) + SPARE) * LINE
+        self._tape = tape(robot.tree, samples)
+        self._panels, self._W = np.zeros((-(-samples // BLOCK), lines)), np.zeros(lines)
+        self._X, self._pulled = np.zeros((extras, samples)), np.zeros((extras, samples))
+        self._grams, self._parts = np.zeros(int(at[-1])), np.zeros(int(at[-1]))
+        self._G, self._rates, self._tau = np.zeros((b, b)), np.zeros((n, 3, samples)), np.zeros((samples, n))
         self._states = States(*(np.zeros((samples, n)) for _ in range(3)))
-        self._gradient = Gradient(*(np.zeros((samples, n)) for _ in range(3)))
-
-    def _square(self, flat: Array, joint: int) -> Array:
-        count = int(self._start[joint + 1] - self._start[joint])
-        return flat[self._at[joint] : self._at[joint + 1]].reshape(count, count)
 
     def evaluate(self, states: States) -> Array:
         """(b, b) G of the motion; the array is written over by the next call."""
         self._states = states
-        record(
-            self._tree, self._plan, states.q, states.v, states.a, NO_MASK, self._no_rows,
-            self._tape, self._flat, np.uint64(self._ld),
-        )  # fmt: skip
         for feature in self._features:
-            feature.write(self._panel, states)
-        for rows, gram in zip(self._rows, self._gram_of, strict=True):
-            np.matmul(rows, rows.T, out=gram)
+            feature.write(self._X, states)
         self._G[:] = self._prior
-        _gather(self._grams, self._at, self._columns, self._start, self._weights, self._G)
+        _absorb(
+            self._routines, self._tree, self._plan, states.q, states.v, states.a, self._X, self._tape, self._panels,
+            self._columns, self._grams, self._G,
+        )  # fmt: skip
         return self._G
 
     def torque(self, theta: Array) -> Array:
-        """(K, n) torque of parameters theta (b,) along the last motion [N m or N]."""
-        return np.column_stack([theta[list(s)] @ rows for s, rows in zip(self.support, self._rows, strict=True)])
+        """(K, n) torque of parameters theta (b,) along the last motion [N m or N]; written over by the next call."""
+        _torque(self._plan, self._panels, self._columns, theta, self._tau)
+        return self._tau
 
-    def pull(self, H: Array, *, theta: Array | None = None, torque_weight: Array | None = None) -> Gradient:
-        """Derivatives by q, dq, ddq of `<H, G>`, H held still, at the last motion; the arrays are reused.
+    def pull(self, H: Array, *, theta: Array = NONE, torque_weight: Array = NO_ROWS) -> Array:
+        """(n, 3, K) derivatives by q, dq, ddq of `<H, G>`, H held still, at the last motion; the array is reused.
 
         Args:
             H: (b, b) symmetric.
             theta: (b,) parameters of `torque`.
             torque_weight: (K, n), to add the derivative of `sum torque_weight * torque(theta)`.
         """
-        _spread(H, self._at, self._columns, self._start, self._weights, self._parts)
-        for rows, part, pull in zip(self._rows, self._part_of, self._pulls, strict=True):
-            np.matmul(part, rows, out=pull)
-        if theta is not None and torque_weight is not None:
-            for j, (columns, pull) in enumerate(zip(self.support, self._pulls, strict=True)):
-                pull += np.outer(theta[list(columns)], torque_weight[:, j])
-        reverse(
-            self._tree, self._plan, self._states.q, self._states.v,
-            self._tape, self._flat_pull, np.uint64(self._ld), *self._gradient,
+        _pull(
+            self._routines, self._tree, self._plan, self._states.q, self._states.v, self._tape, self._panels,
+            self._columns, H, theta, torque_weight, self._parts, self._W, self._pulled, self._rates,
         )  # fmt: skip
         for feature in self._features:
-            feature.pull(self._pull, self._states, self._gradient)
-        return self._gradient
-
-
-NONE = np.zeros(0, dtype=np.int64)
-
-
-def _features(model: Model, layout: Layout) -> tuple[Feature, ...]:
-    """What to write into the lines of the other terms."""
-    line: dict[tuple[str, int], int] = {}
-    for joint, columns in enumerate(layout.support):
-        for k, column in enumerate(columns):
-            line[layout.names[column], joint] = int(layout.plan.start[joint]) + k
-    return tuple(
-        feature_of(model.robot, term, own, line) for term, own in layout.features if not isinstance(term, RigidBody)
-    )
+            feature.pull(self._pulled, self._states, self._rates)
+        return self._rates

@@ -132,7 +132,7 @@ def _session(path: Path) -> Session:
 def _robot(session: Session, model: Path) -> Robot:
     """The robot of a model file as the session held it: same gravity, same joints locked."""
     manifest = session.manifest
-    return Robot.from_urdf(model, gravity=manifest.gravity).locked(manifest.locked)
+    return Robot.from_file(model, gravity=manifest.gravity).locked(manifest.locked)
 
 
 def _model(session: Session) -> Model:

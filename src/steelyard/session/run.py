@@ -17,7 +17,7 @@ from steelyard.finding import Finding
 from steelyard.formats.csv import read_csv
 from steelyard.formats.study import read_study
 from steelyard.formats.study_schema import Study
-from steelyard.robot.robot import STANDARD_GRAVITY, Robot
+from steelyard.robot.robot import Robot
 from steelyard.terms.names import names_of, terms_named
 
 Interval = tuple[float, float]
@@ -199,7 +199,7 @@ def robot_for(path: Path, study: Study, recordings: Sequence[Trajectory]) -> Rob
     Raises:
         ModelError, DataError: joints of file and recordings that do not fit.
     """
-    robot = Robot.from_urdf(path, gravity=study.robot.gravity_in_base() or STANDARD_GRAVITY)
+    robot = Robot.from_file(path, gravity=study.robot.gravity_in_base())
     robot = robot.locked(study.robot.locked)
     for trajectory in recordings:
         if set(trajectory.joint_names) != set(recordings[0].joint_names):

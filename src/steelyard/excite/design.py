@@ -1,0 +1,217 @@
+"""Design of a motion: which criterion, over which columns, inside which limits, by which optimiser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steelyard.basis import ParameterBasis, base_parameters
+from steelyard.errors import StudyError
+from steelyard.excite.criteria import SQUARINGS, criterion_named, exact
+from steelyard.excite.envelope import DENSITY, Envelope, envelope_of
+from steelyard.excite.evolution import evolve
+from steelyard.excite.feasible_map import descend_mapped
+from steelyard.excite.fourier import FourierFamily, FourierMotion, Rest, shared_harmonics
+from steelyard.excite.information import MotionInformation
+from steelyard.excite.interior import Schedule, descend
+from steelyard.excite.limits import MotionLimits
+from steelyard.excite.objective import Objective, TorqueLimit
+from steelyard.excite.search import CHANGE, POLISH, START, Clock, Outcome, Progress, search
+from steelyard.excite.sequential import descend_sequential
+from steelyard.model import Model
+from steelyard.terms.rigid_body import RigidBody
+
+Array = NDArray[np.float64]
+Columns = Literal["rigid", "all"]
+SHARE = 0.95
+SIGN_SHARE = 0.01  # of the velocity limit: over so much the sign of dry friction is smoothed while optimising
+SCHEDULES = {
+    START: Schedule(1e-3, 1e-5, 0.1, 100),
+    CHANGE: Schedule(1e-4, 1e-5, 0.1, 60),
+    POLISH: Schedule(1e-5, 1e-6, 0.3, 200),
+}
+COARSE = 10  # instants a period of the highest harmonic for quadratic programs, which grow with them
+SHARPER = 2  # squarings more for the last polish, when the shape is there and the extremes matter
+
+
+@dataclass(frozen=True)
+class Design:
+    """A designed motion and how it came about.
+
+    Attributes:
+        motion: the series.
+        criterion, columns: what was optimised.
+        names: the base parameters it was optimised for.
+        value: of the exact criterion over the design's samples, smaller is better.
+        information: (b, b) of one period at the design's samples, noise-weighted, prior included.
+        outcome: searches, seconds, and why it stopped.
+        seed: of the random draws.
+        limits: of the joints.
+        share: of the limits that was used.
+    """
+
+    motion: FourierMotion
+    criterion: str
+    columns: Columns
+    names: tuple[str, ...]
+    value: float
+    information: Array
+    outcome: Outcome
+    seed: int
+    limits: MotionLimits
+    share: float
+
+    @property
+    def deviations(self) -> Array:
+        """(b,) standard deviations that the design's samples alone would give, `sqrt(diag(G^-1))`."""
+        result: Array = np.sqrt(np.diag(np.linalg.inv(self.information)))
+        return result
+
+
+def design_motion(
+    model: Model,
+    limits: MotionLimits,
+    *,
+    criterion: str = "d",
+    columns: Columns = "all",
+    period: float = 10.0,
+    harmonics: int | Sequence[Sequence[int]] = 5,
+    rest: Rest = "acceleration",
+    samples: int | None = None,
+    share: float = SHARE,
+    deviations: Sequence[float] | None = None,
+    prior: Array | None = None,
+    nominal: Array | None = None,
+    optimiser: str = "interior",
+    starts: int = 4,
+    changes: int = 60,
+    budget: float = 60.0,
+    seed: int = 0,
+    progress: Callable[[Progress], None] | None = None,
+) -> Design:
+    """Design a periodic motion that tells as much as possible about the parameters of a model.
+
+    The same arguments give the same motion, unless the budget ends the search first. An interrupt from the keyboard
+    ends it with the best motion so far.
+
+    Args:
+        model: robot and terms.
+        limits: of its joints; torque limits use the nominal parameters.
+        criterion: d, a, e, condition or condition_scaled; see `criteria`.
+        columns: base parameters of the rigid bodies alone, or of all terms.
+        period: [s].
+        harmonics: how many, the same 1, 2, .. for every joint; or the numbers for each joint.
+        rest: what is zero at both ends: "free" for nothing, velocity and "acceleration", or the "jerk" as well.
+        samples: instants a period at which information is counted; 40 a period of the highest harmonic when not given.
+        share: of every limit that may be used.
+        deviations: torque noise of each joint [N m or N], one for all when not given.
+        prior: (b, b) information on the base parameters that is there already.
+        nominal: (p,) parameters for the torque limits; those of the model file when not given.
+        optimiser: interior, feasible_map, slsqp or cma.
+        starts: independent starts.
+        changes: further searches from the best motion with one joint changed.
+        budget: CPU seconds.
+        seed: of the random draws.
+        progress: told after each local search.
+
+    Raises:
+        StudyError: an option that does not exist, or limits that leave no room.
+    """
+    local_of = _optimiser(optimiser)
+    if columns not in ("rigid", "all"):
+        raise StudyError("not a choice of columns", value=columns, choices=("rigid", "all"))
+    if starts < 1 or changes < 0 or not budget > 0.0:
+        raise StudyError("a design needs at least one start and some time", value=(starts, changes, budget))
+    robot = model.robot
+    if limits.joint_names != robot.joint_names:
+        raise StudyError("the limits are for other joints", value=limits.joint_names, choices=robot.joint_names)
+    values = model.nominal if nominal is None else np.asarray(nominal, dtype=np.float64)
+    if columns == "rigid":
+        values = values[[model.names.index(column.name) for column in RigidBody().columns(robot)]]
+        model = Model(robot, (RigidBody(),))
+    basis = base_parameters(model)
+    family = _family(len(robot.joint_names), period, harmonics, rest)
+    K = 40 * family.highest if samples is None else samples
+    narrow = limits.share(share)
+    envelope = envelope_of(family, narrow, density=COARSE if optimiser == "slsqp" else DENSITY)
+    noise = None if deviations is None else np.asarray(deviations, dtype=np.float64)
+    smooth, sharp = (
+        Objective(
+            family,
+            limits.center,
+            MotionInformation(model, basis.names, K, deviations=noise, prior=prior, sign_speeds=speeds),
+            samples=K,
+            torque=_torque(basis, values, narrow),
+        )
+        for speeds in (SIGN_SHARE * limits.velocity, None)
+    )
+    if not smooth.load(np.zeros((family.joints, family.variables))) < 1.0:
+        raise StudyError(
+            "the torque limits do not even hold the robot in the middle of its range",
+            value=[float(e) for e in limits.effort], cure="check the effort limits, the masses and gravity",
+        )  # fmt: skip
+    clock = Clock(budget)
+    outcome = search(
+        family,
+        envelope,
+        local=partial(_local, local_of, smooth, envelope, criterion, clock),
+        score=partial(_score, sharp, criterion),
+        starts=starts,
+        changes=changes,
+        seed=seed,
+        clock=clock,
+        progress=progress,
+    )
+    coefficients = family.coefficients(outcome.x)
+    coefficients[:, 0] += limits.center
+    motion = FourierMotion(robot.joint_names, family, coefficients)
+    return Design(
+        motion, criterion, columns, basis.names, outcome.value, sharp.matrix(outcome.x), outcome, seed, limits, share
+    )
+
+
+def _family(joints: int, period: float, harmonics: int | Sequence[Sequence[int]], rest: Rest) -> FourierFamily:
+    rows = shared_harmonics(joints, harmonics) if isinstance(harmonics, int) else tuple(tuple(r) for r in harmonics)
+    if len(rows) != joints:
+        raise StudyError(
+            "harmonics are needed for each joint", value=len(rows), cure=f"give {joints} lists, or a number"
+        )
+    return FourierFamily(period, rows, rest)
+
+
+def _torque(basis: ParameterBasis, nominal: Array, limits: MotionLimits) -> TorqueLimit | None:
+    return TorqueLimit(basis.regroup(nominal), limits.effort) if np.isfinite(limits.effort).any() else None
+
+
+Descend = Callable[..., Array]
+
+
+def _optimiser(name: str) -> Descend:
+    known: dict[str, Descend] = {
+        "interior": descend,
+        "feasible_map": descend_mapped,
+        "slsqp": descend_sequential,
+        "cma": evolve,
+    }
+    if name not in known:
+        raise StudyError("not an optimiser of excitation", value=name, choices=tuple(known))
+    return known[name]
+
+
+def _local(
+    local_of: Descend, objective: Objective, envelope: Envelope, criterion: str, clock: Clock, x: Array, kind: int
+) -> Array:
+    """One local search, from a motion that is first made slow enough for the torque limits."""
+    while not objective.load(x) < 1.0:
+        x = 0.7 * x
+    smooth = criterion_named(criterion, squarings=SQUARINGS + (SHARPER if kind == POLISH else 0))
+    return local_of(objective, envelope, x, smooth, schedule=SCHEDULES[kind], expired=clock.expired)
+
+
+def _score(objective: Objective, criterion: str, x: Array) -> float:
+    return exact(criterion, objective.matrix(x)) if objective.load(x) < 1.0 else float("inf")
