@@ -151,8 +151,8 @@ def simulated(seeds: int) -> None:
             whole = cpu(lambda solver=solver, c=cases[0]: consistent(c.model, c.estimate, solver=solver))
             alone = cpu(lambda f=fits[0]: entropic(f.problem, _start(f))) if solver == "entropic" else float("nan")
             print(
-                f"{noise:5.2f}  {samples:7d}  {solver:13s}  {excess.mean():10.1e}  {excess.max():8.1e}  {gain.mean():9.3f}"
-                f"  {gain.max():6.3f}  {max(f.steps for f in fits):5d}  {alone:8.1f}  {whole:9.1f}"
+                f"{noise:5.2f}  {samples:7d}  {solver:13s}  {excess.mean():10.1e}  {excess.max():8.1e}"
+                f"  {gain.mean():9.3f}  {gain.max():6.3f}  {max(f.steps for f in fits):5d}  {alone:8.1f}  {whole:9.1f}"
             )
 
 
@@ -193,7 +193,8 @@ def real(folder: Path) -> None:
         fit = consistent(Model(replace(robot, links=links), terms), found.estimate)
         own = errors(fit.theta)
         print(
-            f"prior x {scale:3.1f}          {100 * own[0]:.3f} / {100 * own[1]:.3f}   {100 * own[2]:.3f} / {100 * own[3]:.3f}"
+            f"prior x {scale:3.1f}          {100 * own[0]:.3f} / {100 * own[1]:.3f}   "
+            f"{100 * own[2]:.3f} / {100 * own[3]:.3f}"
             f"   training ratio {own[0] / free[0]:.3f} / {own[1] / free[1]:.3f}, mass {fit.total_mass:.2f} kg, "
             f"least eigenvalue {fit.least_eigenvalue:.1e}, {fit.steps} steps"
         )

@@ -54,14 +54,14 @@ def another(model, *, seed, share):
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.8])
 def test_the_same_torque_from_possible_bodies(models, name, share):
-    """Torque to 1e-12 of the largest, in at most a dozen steps; the issue asks for 1e-9."""
+    """Torque to 1e-12 of the largest, in at most 25 steps; the issue asks for 1e-9."""
     model, basis = models[name]
     links, y = another(model, seed=4, share=share)
     base = basis.regroup(links.matrix @ y)
     full = base_to_full(model, basis, base)
     assert full.torque_change < 1e-12
     assert full.least_eigenvalue > 0.0
-    assert full.steps <= 12
+    assert full.steps <= 25
     assert min(v for name, v in full.scalars.items() if not name.endswith("/bias")) >= 0.0
     np.testing.assert_allclose(basis.regroup(full.theta), base, rtol=0, atol=1e-11 * np.abs(base).max())
 
@@ -73,6 +73,16 @@ def test_the_model_files_own_base_parameters_give_the_model_file(models):
     full = base_to_full(model, basis, basis.regroup(model.nominal))
     np.testing.assert_allclose(full.theta, model.nominal, rtol=1e-9, atol=1e-12)
     assert full.steps == 0
+
+
+def test_a_model_file_of_placeholders_is_not_refused(models):
+    """The humanoid's wrists have 1 kg m2 on 0.4 kg: 5 000 times the prior that stands in for them, in 61 steps."""
+    model = Model(models["humanoid"][0].robot, (RigidBody(),))
+    basis = base_parameters(model)
+    full = base_to_full(model, basis, basis.regroup(1.2 * model.nominal))
+    assert full.torque_change < 1e-9
+    assert 20 < full.steps < 100
+    assert len(full.findings) > 10
 
 
 def test_no_other_possible_set_with_that_torque_is_nearer(models):

@@ -32,7 +32,7 @@ def panda(bench):
 
 
 def random_tensors(count, share):
-    """Symmetric tensors (count, 3, 3): possible ones, boxes of random sides, with entries off by a share of the trace."""
+    """Inertias (count, 3, 3) of boxes of random sides, with entries off by a share of the trace."""
     rng = np.random.default_rng(31)
     sides = rng.uniform(0.02, 0.5, (count, 3)) ** 2
     turns = np.linalg.qr(rng.normal(size=(count, 3, 3))).Q
@@ -42,7 +42,7 @@ def random_tensors(count, share):
 
 
 def test_a_positive_definite_inertia_need_not_be_possible():
-    """E31. Of tensors that no body can have, 64 % pass `I > 0` when entries are off by 15 % of the trace, 47 % at 20 %."""
+    """E31. Of tensors that no body has, 64 % pass `I > 0` when entries are off by 15 % of the trace, 47 % at 20 %."""
     shares = []
     for share in (0.15, 0.2):
         tensors = random_tensors(4000, share)

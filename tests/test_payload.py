@@ -16,7 +16,9 @@ from steelyard.data.trajectory import Trajectory
 from steelyard.errors import DataError, InformationError, ModelError, StudyError
 from steelyard.estimate.drive_gain import drive_gains
 from steelyard.estimate.dynamic_payload import difference, residual
+from steelyard.estimate.identify import Recording
 from steelyard.estimate.payload import Payload
+from steelyard.estimate.payload_of_runs import payload_of_runs
 from steelyard.estimate.static_payload import static_payload, with_sides
 from steelyard.model import Model
 from steelyard.robot.inertia import parameters_about_origin, tensor
@@ -91,6 +93,22 @@ def run(model, basis, path, *, seed, noise=0.3, gain=1.0, label="run"):
     return model.absorb([replace(path, tau=tau / gain, name=label, source=f"{label} {seed}")], names=basis.names)
 
 
+def noisy(info, noise, *, seed):
+    """What absorbing white noise on top of an exact run gives, drawn at the triangle: the same distribution, sooner.
+
+    With W = Q R the noise e adds Q'e to the torque column, Gaussian, and the rest of e to its last entry, chi-square.
+    """
+    rng = np.random.default_rng(seed)
+    factors = []
+    for factor, rows in zip(info.factors, info.rows, strict=True):
+        own = factor.copy()
+        known = len(own) - 1
+        own[:known, -1] += noise * rng.normal(size=known)
+        own[known, -1] = noise * np.sqrt(rng.chisquare(rows - known))
+        factors.append(own)
+    return replace(info, factors=tuple(factors), sources=frozenset())
+
+
 def covered(interval, value):
     low, high = interval
     return low <= value <= high
@@ -100,10 +118,8 @@ def covered(interval, value):
 
 
 def test_eight_poses_weigh_to_a_gram_without_stiction(bare, carrying):
-    """Noise of 0.02 N m on each mean: 0.9 g rms over 100 draws, and the intervals hold it 94 % of the time."""
-    found = [
-        static_payload(bare, poses(carrying, 8, seed=s, noise=0.02)[0], theta=bare.nominal) for s in range(100)
-    ]
+    """Noise of 0.02 N m on each mean: 0.9 g rms over 60 draws, and the intervals hold it 94 % of the time."""
+    found = [static_payload(bare, poses(carrying, 8, seed=s, noise=0.02)[0], theta=bare.nominal) for s in range(60)]
     error = np.array([p.mass - MASS for p in found])
     assert np.sqrt(np.mean(error**2)) <= 1.3e-3
     assert np.median(np.abs(error)) <= 1e-3
@@ -119,7 +135,7 @@ def test_stiction_costs_tens_of_grams_and_both_sides_take_it_away(bare, carrying
     """E60. One side: 41 g rms; both sides, averaged or with the side known: 2.3 g; the issue asks for 5 g."""
     errors = {"one side": [], "both sides": [], "sides known": [], "offsets": []}
     held = {name: [] for name in errors}
-    for seed in range(60):
+    for seed in range(40):
         one, _ = poses(carrying, 8, seed=seed, noise=0.02, friction=STICTION, both=False)
         two, sides = poses(carrying, 8, seed=seed, noise=0.02, friction=STICTION)
         found = {
@@ -152,7 +168,9 @@ def test_too_few_poses_name_what_they_do_not_show(bare, carrying):
         if count == 1:
             assert payload.unobservable[0].startswith("first moment along (")
             assert payload.as_dict()["center_of_mass_m"] == [None, None, None]
-            still = Trajectory(time=[0.0], joint_names=at.joint_names, q=at.q[:1], dq=np.zeros((1, 7)), ddq=np.zeros((1, 7)))
+            still = Trajectory(
+                time=[0.0], joint_names=at.joint_names, q=at.q[:1], dq=np.zeros((1, 7)), ddq=np.zeros((1, 7))
+            )
             hidden = bare.regressor(still) @ _columns(bare) @ payload.lost[:, 0]
             assert np.abs(hidden).max() < 1e-8
         else:
@@ -201,14 +219,14 @@ def test_no_noise_no_error(bare, carrying, basis):
 
 def test_intervals_of_ten_seconds_hold_as_often_as_they_say(bare, carrying, basis):
     """400 runs of 10 s at 50 Hz with 0.3 N m of noise: 95 %, four deviations of a binomial being 4 %; 1.6 g each."""
-    path = motion(bare, seed=0)
+    exact = run(carrying, basis, motion(bare, seed=0), seed=0, noise=0.0)
     base = basis.regroup(bare.nominal)
-    found = [residual(bare, basis, base, [run(carrying, basis, path, seed=s)]) for s in range(400)]
+    found = [residual(bare, basis, base, [noisy(exact, 0.3, seed=s)], same_friction=True) for s in range(400)]
     share = np.mean([covered(p.mass_interval(), MASS) for p in found])
     assert 0.93 <= share <= 0.97
-    inside = [(p.interval()[:, 0] <= TRUE) & (TRUE <= p.interval()[:, 1]) for p in found]
+    inside = [(p.interval()[:, 0] <= TRUE) & (p.interval()[:, 1] >= TRUE) for p in found]
     assert 0.93 <= np.mean(inside) <= 0.97
-    centres = [(p.centre_interval()[:, 0] <= CENTRE) & (CENTRE <= p.centre_interval()[:, 1]) for p in found]
+    centres = [(p.centre_interval()[:, 0] <= CENTRE) & (p.centre_interval()[:, 1] >= CENTRE) for p in found]
     assert 0.93 <= np.mean(centres) <= 0.97
     spread = np.std([p.mass for p in found])
     assert spread == pytest.approx(np.sqrt(found[0].covariance[0, 0]), rel=0.15)
@@ -216,12 +234,13 @@ def test_intervals_of_ten_seconds_hold_as_often_as_they_say(bare, carrying, basi
 
 
 def test_the_difference_of_two_runs_holds_as_well(bare, carrying, basis):
-    one, two = motion(bare, seed=0), motion(bare, seed=3)
+    loaded = run(carrying, basis, motion(bare, seed=0), seed=0, noise=0.0)
+    unloaded = run(bare, basis, motion(bare, seed=3), seed=0, noise=0.0)
     found = [
-        difference(bare, basis, [run(bare, basis, two, seed=1000 + s)], [run(carrying, basis, one, seed=s)])
-        for s in range(60)
+        difference(bare, basis, [noisy(unloaded, 0.3, seed=1000 + s)], [noisy(loaded, 0.3, seed=s)]) for s in range(20)
     ]
-    assert np.mean([covered(p.mass_interval(), MASS) for p in found]) >= 0.87  # 3 deviations below 95 % of 60
+    inside = [(p.interval()[:, 0] <= TRUE) & (p.interval()[:, 1] >= TRUE) for p in found]
+    assert np.mean(inside) >= 0.9  # of 200 intervals, ten each sharing a run
     assert np.std([p.mass for p in found]) < 4e-3
 
 
@@ -242,18 +261,26 @@ def test_friction_may_change_with_the_load(bare, carrying, basis):
 @pytest.mark.parametrize("kind", ["all alike", "each its own"])
 def test_a_wrong_torque_scale_is_in_the_interval(bare, carrying, basis, kind):
     """Scales off by up to 10 %: without the uncertainty the interval is a lie, with it it holds."""
-    one, two = motion(bare, seed=0), motion(bare, seed=3)
+    exact = [run(carrying, basis, motion(bare, seed=0), seed=0, noise=0.0)]
+    exact.append(run(bare, basis, motion(bare, seed=3), seed=0, noise=0.0))
     claims, honest, centred = [], [], []
-    for seed in range(25):
-        gain = 1.0 + np.random.default_rng(seed).uniform(-0.1, 0.1, 1 if kind == "all alike" else 7)
-        unloaded = run(bare, basis, two, seed=1000 + seed, gain=gain)
-        loaded = run(carrying, basis, one, seed=seed, gain=gain)
-        claims.append(difference(bare, basis, [unloaded], [loaded]))
+    for seed in range(8):
+        gain = 1.0 + np.random.default_rng(seed).uniform(-0.1, 0.1, 1 if kind == "all alike" else 7) * np.ones(7)
+        loaded, unloaded = (
+            replace(
+                info,
+                factors=tuple(
+                    f @ np.diag([*np.ones(len(f) - 1), 1.0 / g]) for f, g in zip(info.factors, gain, strict=True)
+                ),
+            )
+            for info in (noisy(exact[0], 0.3, seed=seed), noisy(exact[1], 0.3, seed=1000 + seed))
+        )
         honest.append(difference(bare, basis, [unloaded], [loaded], gain_uncertainty=0.1))
+        claims.append(replace(honest[-1], gain_uncertainty=0.0))
         centred.append(honest[-1].centre_interval())
     assert np.mean([covered(p.mass_interval(), MASS) for p in claims]) < 0.5
-    assert np.mean([covered(p.mass_interval(), MASS) for p in honest]) >= 0.9
-    inside = [(box[:, 0] <= CENTRE) & (CENTRE <= box[:, 1]) for box in centred]
+    assert np.mean([covered(p.mass_interval(), MASS) for p in honest]) == 1.0
+    inside = [(box[:, 0] <= CENTRE) & (box[:, 1] >= CENTRE) for box in centred]
     assert np.mean(inside) >= 0.9
 
 
@@ -303,7 +330,7 @@ def test_a_joint_alone_does_not_show_everything(tmp_path):
 
 
 def test_drive_gains_from_a_known_part(bare, carrying, basis):
-    """Gains of 0.8 to 1.2 come back within 1 %, inside their intervals; the last joint, which it loads least, in 5 %."""
+    """Gains of 0.8 to 1.2 come back within 1 %, inside their intervals; the last joint, hardly loaded, in 5 %."""
     gain = np.array([0.9, 1.1, 1.05, 0.95, 1.2, 0.8, 1.0])
     unloaded = run(bare, basis, motion(bare, seed=3), seed=1, noise=0.1, gain=gain)
     loaded = run(carrying, basis, motion(bare, seed=0), seed=2, noise=0.1, gain=gain)
@@ -329,9 +356,7 @@ def test_a_gain_that_does_not_show_is_said(bare, carrying, basis):
 
 
 def test_plain_values_for_the_command_line(bare, carrying, basis):
-    payload = residual(
-        bare, basis, basis.regroup(bare.nominal), [run(carrying, basis, motion(bare, seed=0), seed=0)]
-    )
+    payload = residual(bare, basis, basis.regroup(bare.nominal), [run(carrying, basis, motion(bare, seed=0), seed=0)])
     plain = payload.as_dict()
     assert set(plain) == {
         "mass_kg", "mass_interval_kg", "center_of_mass_m", "center_of_mass_interval_m", "inertia_kg_m2", "frame",
@@ -371,9 +396,27 @@ def test_requests_that_make_no_sense_are_refused(bare, carrying, basis):
 
 
 def test_a_payload_is_a_value(bare, carrying, basis):
-    payload = residual(
-        bare, basis, basis.regroup(bare.nominal), [run(carrying, basis, motion(bare, seed=0), seed=0)]
-    )
+    payload = residual(bare, basis, basis.regroup(bare.nominal), [run(carrying, basis, motion(bare, seed=0), seed=0)])
     assert isinstance(payload, Payload)
     with pytest.raises(ValueError, match="read-only"):
         payload.parameters[0] = 0.0
+
+
+def test_from_recordings_to_a_payload(bare, carrying):
+    """Whole pipeline: positions and torque at 200 Hz with noise, filtered, differentiated, absorbed, compared."""
+    runs = []
+    for model, seed in ((carrying, 0), (bare, 3)):
+        path = motion(model, seed=seed, rate=200.0)
+        tau = model.torque(model.nominal, path) + 0.3 * np.random.default_rng(seed).normal(size=path.q.shape)
+        q = path.q + 1e-5 * np.random.default_rng(seed + 9).normal(size=path.q.shape)
+        runs.append(
+            Recording(Trajectory(time=path.time, joint_names=path.joint_names, q=q, tau=tau, name=f"run {seed}"))
+        )
+    between = payload_of_runs(bare, runs[:1], unloaded=runs[1:])
+    against = payload_of_runs(bare, runs[:1], theta=bare.nominal)
+    for payload in (between, against):
+        assert payload.mass == pytest.approx(MASS, abs=0.02)
+        assert payload.method == "dynamic"
+        assert np.abs(payload.centre - CENTRE).max() < 0.005
+    with pytest.raises(DataError, match="needs a loaded run"):
+        payload_of_runs(bare, runs[:1])

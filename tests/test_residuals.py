@@ -197,3 +197,11 @@ def test_a_comparison_refuses_what_it_cannot_compare():
         compare(motion, motion.time, motion.tau, cutoff=CUTOFF, interval=(1.0, 1.5))
     with pytest.raises(DataError, match="fewer than two"):
         compare(motion, motion.time[:1], motion.tau[:1], cutoff=CUTOFF)
+
+
+@pytest.mark.parametrize("samples", [3, 4, 17, 100])
+def test_a_stub_of_a_motion_is_judged_without_alarm(samples):
+    short = judged().picked(np.arange(samples))
+    report = residual_report(short)
+    assert np.isfinite(report.colour).all()
+    assert [f for f in report.findings if f.level != "info"] == []

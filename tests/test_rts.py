@@ -106,7 +106,7 @@ def test_the_likeliest_bandwidth_needs_no_tuning(irregular):
 
 
 def test_gaps_are_not_smoothed_over(irregular):
-    path, recording = irregular
+    _, recording = irregular
     cut = Trajectory(recording.time + np.where(np.arange(len(recording)) >= 400, 5.0, 0.0), recording.joint_names,
                      q=recording.q, breaks=(400,))  # fmt: skip
     found = rts_smooth(cut, bandwidth=2.0).trajectory

@@ -41,7 +41,9 @@ def agrees(robot, path):
     """Largest relative difference of inverse dynamics from Pinocchio's of a file."""
     motion = robots.states(robot.joint_names, 40)
     model = Model(robot, (RigidBody(),))
-    return robots.relative(model.torque(model.nominal, motion), robots.pinocchio_torque(pin.buildModelFromUrdf(str(path)), motion))
+    return robots.relative(
+        model.torque(model.nominal, motion), robots.pinocchio_torque(pin.buildModelFromUrdf(str(path)), motion)
+    )
 
 
 @pytest.mark.parametrize("link", ["flange", "tool", "upper"])

@@ -48,6 +48,7 @@ _HOME = {
     "Recording": "steelyard.estimate.identify",
     "identify": "steelyard.estimate.identify",
     "predict": "steelyard.estimate.predict",
+    "absorb_stream": "steelyard.estimate.stream",
     "validate": "steelyard.estimate.validate",
     "score": "steelyard.assess.validation",
     # what can go wrong
@@ -75,6 +76,7 @@ if TYPE_CHECKING:
     from steelyard.estimate.prior import Prior, physical_prior
     from steelyard.estimate.regularised import with_prior
     from steelyard.estimate.result import Estimate
+    from steelyard.estimate.stream import absorb_stream
     from steelyard.estimate.validate import validate
     from steelyard.finding import Finding
     from steelyard.formats.csv import iterate_csv, read_csv, write_csv

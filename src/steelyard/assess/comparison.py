@@ -46,8 +46,9 @@ class Comparison:
 
     def thin_rows(self, most: int) -> NDArray[np.intp]:
         """Every k-th sample: as many as the cut-off needs (KEPT a period), and at most `most`."""
-        every = max(1, int(1.0 / (KEPT * self.cutoff * self.motion.step)), -(-len(self.motion) // most))
-        return np.arange(0, len(self.motion), every)
+        count = len(self.motion)
+        every = max(int(1.0 / (KEPT * self.cutoff * self.motion.step)), -(-count // most))
+        return np.arange(0, count, max(1, min(every, count // 2)))
 
     def picked(self, rows: NDArray[np.intp]) -> Comparison:
         """The samples `rows` (ascending)."""

@@ -23,7 +23,7 @@ MOST_DELAY = 0.1  # [s] looked for
 FEWEST = 40  # samples for a filter and a scan of delays
 DIFFERENT = {"dq": 0.10, "ddq": 0.25}  # relative; filters of drives stay below, and accelerations are noisier
 OFF = {"dq": 0.05, "ddq": 0.10}  # of the gain
-LATE, LATE_STEPS = 2e-3, 0.25  # [s], and of a sampling step, from which a delay is worth a word
+LATE, LATE_STEPS = 2e-3, 0.5  # [s], and of a sampling step, from which a delay is worth a word
 ALIKE, CLOCK = 0.01, 0.03  # spread of the gains of all joints, and their distance from 1, when the clock is wrong
 NAMES = {"dq": ("velocity", "position"), "ddq": ("acceleration", "velocity")}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,5 +94,11 @@ def judgement_findings(
         known: findings that were made elsewhere.
     """
     told = {finding.code for finding in known} & {"fit.coloured_residual"}
-    found = [f for judgement in judgements for f in judgement.findings if f.code not in told]
+    several = len(judgements) > 1
+    found = [
+        replace(f, where=f"{judgement.name}, {f.where}") if several else f
+        for judgement in judgements
+        for f in judgement.findings
+        if f.code not in told
+    ]
     return (*found, *credibility(model, theta, model.nominal).findings)

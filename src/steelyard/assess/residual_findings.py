@@ -21,6 +21,7 @@ COUPLED, SURE = 0.5, 4.0  # correlation of two joints' residuals, and in deviati
 SPANS, LOUD = 40, 8.0  # parts of a run, and power of one over the median from which it stands out
 SHORT, MOST = 0.2, 0.6  # an event: at most this part of the run holds at least this part of the power
 JOLT = 0.2  # of the joint's torque, from which an event is worth a warning
+FEW = 5.0  # independent samples under which a mean says nothing
 OFFSET = 0.5  # share of a residual's mean square that is its mean, from which it is said
 COLOURED = 2.0  # times the correlation that the filter alone leaves
 WORDS: Mapping[Cause, tuple[str, str]] = {
@@ -160,11 +161,12 @@ def offset_findings(names: Sequence[str], residual: Array, torque: Array, indepe
     mean, deviation = residual.mean(axis=0), residual.std(axis=0)
     share = np.divide(mean**2, mean**2 + deviation**2, out=np.zeros_like(mean), where=mean != 0.0)
     for j, joint in enumerate(names):
-        if share[j] >= OFFSET and abs(mean[j]) > SURE * deviation[j] / np.sqrt(independent[j]):
+        sure = SURE * deviation[j] / np.sqrt(independent[j])
+        if independent[j] >= FEW and share[j] >= OFFSET and abs(mean[j]) > max(sure, LARGE * torque[j]):
             findings.append(
                 Finding(
                     "fit.residual_offset",
-                    "warning" if abs(mean[j]) > LARGE * torque[j] else "info",
+                    "warning",
                     f"the residual of {joint} is mostly one constant: {mean[j]:+.2g} N m (N), {100 * share[j]:.0f} % "
                     "of its power. Likely the zero of the torque sensor moved, or the robot carries something else",
                     joint,

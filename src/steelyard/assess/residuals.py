@@ -95,19 +95,20 @@ def residual_report(comparison: Comparison, *, temperature: Array | None = None)
         for against, values in variables.items()
         if (found := trend(joint, against, residual[:, j], values[:, j])) is not None
     ]
-    white = 1.0 / (2.0 * thin.cutoff * motion.step)  # samples that the filter's noise bandwidth leaves dependent
+    white = max(1.0, 1.0 / (2.0 * thin.cutoff * motion.step))  # samples for which the filter alone makes noise last
     length = np.array([correlation_length(column) for column in residual.T])
+    independent = len(residual) / np.maximum(length, white)
     correlation = _correlation(residual)
     torque = np.sqrt(np.mean(comparison.filtered**2, axis=0))
     findings = [
         *trend_findings(trends, dict(zip(motion.joint_names, torque, strict=True))),
         *event_findings(motion.joint_names, motion.time, residual, torque),
-        *offset_findings(motion.joint_names, residual, torque, len(residual) / np.maximum(length, 1.0)),
-        *coupling_findings(motion.joint_names, correlation, len(residual) / np.maximum(length, 1.0)),
-        *colour_findings(motion.joint_names, length / max(white, 1.0)),
+        *offset_findings(motion.joint_names, residual, torque, independent),
+        *coupling_findings(motion.joint_names, correlation, independent),
+        *colour_findings(motion.joint_names, length / white),
     ]
     return ResidualReport(
-        motion.joint_names, tuple(trends), bands(comparison), correlation, length / max(white, 1.0), tuple(findings)
+        motion.joint_names, tuple(trends), bands(comparison), correlation, length / white, tuple(findings)
     )
 
 

@@ -18,7 +18,7 @@ IRREGULAR = 0.05  # deviation of the steps, in median steps
 COUNTED = 1e-6  # relative spread under which steps were counted, not measured: no clock of a recorder is that good
 REPEATED = 0.01  # share of rows that repeat the one before
 COARSE = 0.05  # resolution of the stamps in median steps
-TELLING = 0.05  # share of stamps with more digits than single precision holds
+CHANCE = -14.0  # log of the probability, one in a million, that stamps with more digits fit single precision
 
 
 @dataclass(frozen=True)
@@ -212,10 +212,10 @@ def _single_precision(time: Array) -> float:
     printed = [float(str(value)) for value in single[picked]]
     if not (exact.all() or np.array_equal(printed, time[picked])):
         return 0.0
-    # fewer decimals survive single precision anyway: only stamps printed finer than it resolves betray it
+    # of stamps printed with steps finer than single precision resolves, only the ratio of both survives by chance
     finest = 10.0 ** -np.array([_decimals(value) for value in time[picked]])
-    telling = finest < 0.5 * np.spacing(np.abs(single[picked]))
-    return float(np.spacing(np.abs(single).max())) if telling.mean() > TELLING else 0.0
+    chance = np.minimum(1.0, finest / np.spacing(np.abs(single[picked]).astype(np.float32)))
+    return float(np.spacing(np.abs(single).max())) if np.sum(np.log(chance)) < CHANCE else 0.0
 
 
 def _decimals(value: float) -> int:

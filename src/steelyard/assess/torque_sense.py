@@ -132,8 +132,8 @@ def _no_gravity(heavy: list[str], shown: float) -> Finding:
     return Finding(
         "data.gravity_compensated",
         "error",
-        f"the torque does not contain gravity: at most {100 * shown:.0f} % of the weight of the model's masses shows in "
-        f"{', '.join(heavy)}",
+        f"the torque does not contain gravity: at most {100 * shown:.0f} % of the weight of the model's masses shows "
+        f"in {', '.join(heavy)}",
         ", ".join(heavy),
         shown,
         "record torque before the driver takes gravity off, or add the driver's gravity torque back",

@@ -70,6 +70,8 @@ def trend(joint: str, against: str, residual: Array, x: Array, *, seed: int = 0)
         seed: of the exchanges.
     """
     count = len(residual)
+    if count < FEWEST_BINS * PER_BIN:
+        return None
     length = int(np.ceil(LONG * correlation_length(residual)))
     blocks = int(np.clip(count // max(length, 1), FEWEST_BLOCKS, MOST_BLOCKS))
     length = count // blocks

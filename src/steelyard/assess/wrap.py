@@ -16,7 +16,8 @@ from steelyard.robot.robot import Robot
 Array = NDArray[np.float64]
 TURN = 2.0 * np.pi
 OFF_TURN = 0.5  # [rad] that the joint itself may move in the step
-IMPOSSIBLE = 8.0  # times the joint's speed limit, or ten times less its own fastest usual speed
+IMPOSSIBLE = 8.0  # times the speed limit of a joint, and its fastest usual speed
+UNLIMITED = 25.0  # times its fastest usual speed, where the model has no limit
 USUAL = 0.995  # quantile of the speeds that counts as the fastest usual one
 SHOWN = 3
 
@@ -24,6 +25,8 @@ SHOWN = 3
 def wraps(trajectory: Trajectory, robot: Robot | None = None) -> NDArray[np.bool_]:
     """(T - 1, n) steps in which an angle jumps by about 2 pi inside a segment; never on a prismatic joint."""
     jump = np.abs(np.diff(trajectory.channel("q"), axis=0))
+    if not len(jump):
+        return np.zeros(jump.shape, dtype=bool)
     found = (np.abs(jump - TURN) < OFF_TURN) & _inside(trajectory)
     if robot is not None:
         found &= ~np.array(_in_order(trajectory, robot, robot.prismatic), dtype=bool)
@@ -90,7 +93,7 @@ def _other_jumps(trajectory: Trajectory, robot: Robot | None, wrapped: NDArray[n
         if robot is None
         else np.array(_in_order(trajectory, robot, robot.velocity_limit))
     )
-    impossible = (speed > IMPOSSIBLE * np.where(limit > 0.0, limit, np.inf)) | (speed > 10 * IMPOSSIBLE * usual)
+    impossible = (speed > IMPOSSIBLE * np.where(limit > 0.0, limit, np.inf)) | (speed > UNLIMITED * usual)
     # quantisation alone gives speeds of one step a sample: what jumps goes further than that
     impossible &= (usual > 0.0) & (speed > IMPOSSIBLE * usual) & ~wrapped
     return {int(j): trajectory.time[1:][impossible[:, j]] for j in np.flatnonzero(impossible.any(axis=0))}

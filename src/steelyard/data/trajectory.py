@@ -196,7 +196,7 @@ class Trajectory:
                 f"the trajectory has no {name}",
                 where=self.name,
                 choices=[c for c in CHANNELS if getattr(self, c) is not None],
-                cure="prepare it first: steelyard.preparation(trajectory, robot)",
+                cure="prepare it first: steelyard.prepare(trajectory, robot)",
             )
         return values
 

@@ -89,7 +89,7 @@ def base_to_full(model: Model, basis: ParameterBasis, base: Array, *, seed: int 
             "no bodies that can exist have these base parameters",
             where=model.robot.name,
             value=values or "all of them together",
-            cure="fit with consistent(), which finds the nearest ones that can; a wrong frame, tool or sign also does this",
+            cure="consistent() finds the nearest ones that can; a wrong frame, tool or sign in the data also does this",
         )
     place = [model.names.index(name) for name in basis.names]
     theta = np.zeros(len(model.names))

@@ -117,8 +117,10 @@ def priors_inside(limits: BodyLimits, links: LinkMap) -> tuple[Array, tuple[str,
 def _scaled_to(masses: Array, low: Array, high: Array, total: Range) -> Array:
     least, greatest = _kept_inside(total)
     if not (low.sum() < greatest and high.sum() > least):
-        raise StudyError("the limits of the links and of the total mass contradict one another",
-                         value=f"links {low.sum():g} to {high.sum():g} kg, total {least:g} to {greatest:g} kg")  # fmt: skip
+        raise StudyError(
+            "the limits of the links and of the total mass contradict one another",
+            value=f"links {low.sum():g} to {high.sum():g} kg, total {least:g} to {greatest:g} kg",
+        )
     wanted = float(np.clip(masses.sum(), least, greatest))
     if wanted == masses.sum():
         return masses

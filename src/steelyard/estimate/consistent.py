@@ -1,4 +1,4 @@
-"""Parameters that a robot could really have, as near the data as bodies can be and near the prior where data are silent.
+"""Parameters that a robot could really have: near the data, as far as bodies can be, and near the prior elsewhere.
 
     minimise  sum_j w_j |tau_j - Y_j theta|^2 / 2  +  gamma sum_l D(J_l || prior_l)
     over      pseudo-inertias J_l > 0 of every moving link that has mass; friction and rotor inertia >= 0
@@ -36,9 +36,9 @@ from steelyard.model import Model
 Array = NDArray[np.float64]
 SOLVERS = ("entropic", "semidefinite", "log_cholesky")
 BELIEF = 1.0 / (4.0 * np.log(2.0) ** 2)  # gamma of a prior that is right to a factor of two
-MODEL_ERROR = 0.008  # weight of the prior where all misfit is model error, relative to the curvature of the data
+MODEL_ERROR = 0.006  # weight of the prior where all misfit is model error, relative to the curvature of the data
 LEAST_GAMMA = 1e-12  # relative to the same: the prior of data without noise
-SLACK = 1e-4  # of gamma: how far limits hold their variables away
+SLACK = 1e-6  # of gamma: how far limits hold their variables away
 OFF_ZERO = 1e-3  # of the torque: where friction that would be negative starts
 ROUNDS = 3  # of estimating the noise again where the data contradict what is possible
 NOISE_FLOOR = 1e-6  # of the torque: no sensor is better, and simulated data without noise are taken so
@@ -53,6 +53,17 @@ class _Posed:
     start: Array
     names: tuple[str, ...]
     floor: float
+
+
+@dataclass(frozen=True)
+class _Weighed:
+    """The entropic fit with the noise (n,) it was weighted by, the share of misfit that noise cannot explain, steps."""
+
+    posed: _Posed
+    found: Solution
+    noise: Array
+    doubt: float
+    steps: int
 
 
 def consistent(
@@ -79,56 +90,34 @@ def consistent(
         StudyError: another solver, an estimate without basis or of another model, contradictory limits.
         InformationError: the problem is too badly conditioned.
     """
-    if solver not in SOLVERS:
-        raise StudyError("not a solver of the consistent problem", value=solver, choices=SOLVERS)
-    if not (np.isfinite(strength) and strength > 0.0):
-        raise StudyError("the strength of the prior must be positive", value=strength)
-    basis = estimate.basis
-    if basis is None or basis.columns != model.names or estimate.names != basis.names:
-        raise StudyError(
-            "a consistent fit needs an estimate of the base parameters of this model",
-            cure="estimate with basis=base_parameters(model)",
-        )
+    basis = _checked(model, estimate, solver, strength)
     limits = limits or BodyLimits()
-    links = link_map(model)
-    priors, moved = priors_inside(limits, links)
-    if moved:
-        links = replace(link_map(model, priors=priors), findings=(*links.findings, _moved(moved)))
-    info = estimate.information
-    noise = _floored(estimate.noise * np.sqrt(estimate.correlation_time), info)
-    posed = _pose(links, basis, info, noise, BELIEF, limits)
-    found = entropic(posed.cone, posed.start)
-    doubt = contradiction(posed.cone.misfit(found.y) - posed.floor, basis.count)
-    steps = found.steps
-    for _ in range(ROUNDS if doubt > 0.0 else 1 if strength != 1.0 else 0):
-        if doubt > 0.0:
-            theta = basis.matrix @ (links.matrix @ found.y)
-            noise = _floored(noise_of(info, 1.0 / noise**2, theta) * np.sqrt(estimate.correlation_time), info)
-        gamma = strength * (BELIEF + doubt * MODEL_ERROR * _curvature(links, basis, info, noise))
-        posed = _pose(links, basis, info, noise, gamma, limits)
-        found = entropic(posed.cone, posed.start)
-        steps += found.steps
+    links = _links_inside(model, limits)
+    fit = _weighed(links, basis, estimate, strength, limits)
+    posed, found, steps = fit.posed, fit.found, fit.steps
     if solver == "semidefinite":
         cap = MASS_CAP * float(links.priors[:, 0].sum()) if mass_cap is None else float(mass_cap)
         posed = replace(posed, cone=replace(posed.cone, gamma=0.0))
         found = semidefinite(posed.cone, mass=links.mass_rows().sum(axis=0), cap=cap)
+        steps = found.steps
     elif solver == "log_cholesky":
         found = log_cholesky(posed.cone, found.y)
+        steps = found.steps
     result = Consistent(
         links=links,
         problem=posed.cone,
         y=found.y,
         basis=basis,
-        noise=noise,
+        noise=fit.noise,
         solver=solver,
-        ratio=_ratio(posed, found, sum(info.rows)),
+        ratio=_ratio(posed, found, sum(estimate.information.rows)),
         stationarity=found.stationarity,
         belief=strength * BELIEF,
         active=tuple(posed.names[k] for k in np.flatnonzero(_holding(posed.cone, found))),
-        steps=steps if solver == "entropic" else found.steps,
+        steps=steps,
     )
-    free = _unconstrained(estimate, info, noise)
-    return replace(result, findings=(*links.findings, *consistency_findings(result, free, doubt)))
+    free = _unconstrained(estimate, fit.noise)
+    return replace(result, findings=(*links.findings, *consistency_findings(result, free, fit.doubt)))
 
 
 def contradiction(excess: float, parameters: int) -> float:
@@ -146,30 +135,88 @@ def contradiction(excess: float, parameters: int) -> float:
     return max(0.0, 1.0 - parameters / excess) if excess > 0.0 else 0.0
 
 
+def _checked(model: Model, estimate: Estimate, solver: str, strength: float) -> ParameterBasis:
+    """The basis of the estimate; raises StudyError for what cannot be fitted."""
+    if solver not in SOLVERS:
+        raise StudyError("not a solver of the consistent problem", value=solver, choices=SOLVERS)
+    if not (np.isfinite(strength) and strength > 0.0):
+        raise StudyError("the strength of the prior must be positive", value=strength)
+    basis = estimate.basis
+    if basis is None or basis.columns != model.names or estimate.names != basis.names:
+        raise StudyError(
+            "a consistent fit needs an estimate of the base parameters of this model",
+            cure="estimate with basis=base_parameters(model)",
+        )
+    return basis
+
+
+def _links_inside(model: Model, limits: BodyLimits) -> LinkMap:
+    """The links of the model, their priors moved inside the limits."""
+    links = link_map(model)
+    priors, moved = priors_inside(limits, links)
+    if not moved:
+        return links
+    finding = Finding(
+        "fit.prior_moved",
+        "info",
+        f"the prior of {', '.join(moved)} was moved inside the limits given",
+        where=f"link {moved[0]}",
+        cure="none is needed if the limits are right",
+    )
+    return replace(link_map(model, priors=priors), findings=(*links.findings, finding))
+
+
+def _weighed(
+    links: LinkMap, basis: ParameterBasis, estimate: Estimate, strength: float, limits: BodyLimits
+) -> _Weighed:
+    """The entropic fit, with the noise and the weight of the prior settled."""
+    info = estimate.information
+    root = np.sqrt(estimate.correlation_time)
+    noise = _floored(estimate.noise * root, info)
+    posed = _pose(links, basis, info, noise, limits)
+    found = entropic(posed.cone, posed.start)
+    doubt = contradiction(posed.cone.misfit(found.y) - posed.floor, basis.count)
+    steps = found.steps
+    for _ in range(ROUNDS if doubt > 0.0 else int(strength != 1.0)):
+        if doubt > 0.0:
+            theta = basis.regroup(links.matrix @ found.y)
+            noise = _floored(noise_of(info, 1.0 / noise**2, theta) * root, info)
+        posed = _pose(links, basis, info, noise, limits, strength=strength, doubt=doubt)
+        found = entropic(posed.cone, posed.start)
+        steps += found.steps
+    return _Weighed(posed, found, noise, doubt, steps)
+
+
 def _pose(
     links: LinkMap,
     basis: ParameterBasis,
     info: SquareRootInformation,
     noise: Array,
-    gamma: float,
     limits: BodyLimits,
+    *,
+    strength: float = 1.0,
+    doubt: float = 0.0,
 ) -> _Posed:
     weights = 1.0 / noise**2
     stacked = info.scale(weights).stacked()
     A = stacked[:, :-1] @ (basis.matrix @ links.matrix)
-    floor = float(weights @ info.misfit(solve(info, weights)))
     seen = np.sum(A**2, axis=0) > 0.0
     bounded = [
         links.rigid + k for k, column in enumerate(links.scalars) if column.nonnegative and seen[links.rigid + k]
     ]
     extra = limit_rows(limits, links)
     G = np.vstack([np.eye(A.shape[1])[bounded], extra.G])
-    names = (*(links.scalars[k - links.rigid].name for k in bounded), *extra.names)
-    cone = ConeProblem(A, stacked[:, -1], len(links.links), gamma, G, np.zeros(len(G)), 1.0)
-    gamma = max(gamma, LEAST_GAMMA * cone.curvature)
     g = np.concatenate([np.zeros(len(bounded)), extra.g])
-    cone = replace(cone, gamma=gamma, g=g, slack=SLACK * gamma)
-    return _Posed(cone, _start(links, cone, bounded), names, floor)
+    cone = ConeProblem(A, stacked[:, -1], len(links.links), BELIEF, G, g, SLACK)
+    gamma = strength * (BELIEF + doubt * MODEL_ERROR * cone.curvature)
+    gamma = max(gamma, LEAST_GAMMA * cone.curvature)
+    cone = replace(cone, gamma=gamma, slack=SLACK * gamma)
+    return _Posed(
+        cone=cone,
+        start=_start(links, cone, bounded),
+        names=(*(links.scalars[k - links.rigid].name for k in bounded), *extra.names),
+        floor=float(weights @ info.misfit(solve(info, weights))),
+    )
 
 
 def _start(links: LinkMap, cone: ConeProblem, bounded: list[int]) -> Array:
@@ -186,22 +233,18 @@ def _start(links: LinkMap, cone: ConeProblem, bounded: list[int]) -> Array:
     return start
 
 
-def _unconstrained(estimate: Estimate, info: SquareRootInformation, noise: Array) -> Estimate:
+def _unconstrained(estimate: Estimate, noise: Array) -> Estimate:
     """What the data alone say, with the weights of the consistent fit."""
     return Estimate(
         names=estimate.names,
-        theta=solve(info, 1.0 / noise**2),
+        theta=solve(estimate.information, 1.0 / noise**2),
         basis=estimate.basis,
-        information=info,
+        information=estimate.information,
         weights=1.0 / noise**2,
         noise=noise,
         correlation_time=np.ones(len(noise)),
         estimator="weighted",
     )
-
-
-def _curvature(links: LinkMap, basis: ParameterBasis, info: SquareRootInformation, noise: Array) -> float:
-    return _pose(links, basis, info, noise, 1.0, BodyLimits()).cone.curvature
 
 
 def _floored(noise: Array, info: SquareRootInformation) -> Array:
@@ -220,13 +263,3 @@ def _holding(cone: ConeProblem, found: Solution) -> NDArray[np.bool_]:
     distance = cone.G @ found.y - cone.g
     scale = np.maximum(np.sqrt(np.sum((cone.A @ cone.G.T) ** 2, axis=0)), 1e-300)
     return found.multipliers / scale > distance * scale
-
-
-def _moved(names: tuple[str, ...]) -> Finding:
-    return Finding(
-        "fit.prior_moved",
-        "info",
-        f"the prior of {', '.join(names)} was moved inside the limits given",
-        where=f"link {names[0]}",
-        cure="none is needed if the limits are right",
-    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
@@ -41,10 +41,10 @@ class Consistent:
         findings: what a person should know.
     """
 
-    links: LinkMap
-    problem: ConeProblem
-    y: Array
-    basis: ParameterBasis
+    links: LinkMap = field(repr=False)
+    problem: ConeProblem = field(repr=False)
+    y: Array = field(repr=False)
+    basis: ParameterBasis = field(repr=False)
     noise: Array
     solver: str
     ratio: float

@@ -1,8 +1,8 @@
 """Drive gains from a part of known mass: what a joint's recorded torque must be multiplied by to be its true torque.
 
-With a recorded torque `i = tau / k`, a joint's rows read `i = Y_j (theta / k) + (Y_j C part) / k` in the loaded runs and
-lack the last term in the unloaded ones. Each joint is solved alone, with base parameters of its own, so that the one
-coefficient of the known torque, 1/k, is free of every other joint's gain, and its regressor free of noise.
+With a recorded torque `i = tau / k`, a joint's rows read `i = Y_j (theta / k) + (Y_j C part) / k` in the loaded runs
+and lack the last term in the unloaded ones. Each joint is solved alone, with base parameters of its own, so that the
+one coefficient of the known torque, 1/k, is free of every other joint's gain, and its regressor free of noise.
 """
 
 from __future__ import annotations

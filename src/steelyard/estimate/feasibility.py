@@ -22,8 +22,9 @@ from steelyard.estimate.link_map import LinkMap
 from steelyard.estimate.symmetric import IDENTITY, congruences, matrices, vectors
 
 Array = NDArray[np.float64]
-STEPS = 100
-ABSURD = 1e3  # times the prior: bodies so heavy count as none
+STEPS = 150
+PLAIN = 0.5  # Newton decrement under which full steps are taken
+ABSURD = 1e5  # times the prior: bodies so heavy count as none
 EXACT = 1e-13  # relative error of the base parameters
 LIGHT = 1e-3  # weight of a scalar without a nominal value, against 1 for a link
 
@@ -106,9 +107,10 @@ def _size(links: LinkMap, M: Array, at: int) -> float:
 
 
 def _ascend(N: Array, b: Array, bodies: int, weight: Array) -> tuple[Array | None, Array, int]:
-    """Newton's ascent of the dual with exact line search: coordinates or None, v, steps.
+    """Newton's ascent of the dual: coordinates or None, v, steps. Scalars s of weight w cost `w (s - log s)`.
 
-    Scalars s of weight w cost `w (s - log s)`.
+    Every v is the optimum for its own N y, so that steps damped by the Newton decrement follow a path of optima. (An
+    exact line search is bolder at first, and twice as slow to bodies a thousand times their prior: it zigzags.)
     """
     rigid = 10 * bodies
     v = np.zeros(len(b))
@@ -131,31 +133,16 @@ def _ascend(N: Array, b: Array, bodies: int, weight: Array) -> tuple[Array | Non
         if b @ v > ABSURD * (4.0 * bodies + s.size):
             return None, v, step
         blocks = congruences(Y)
-        weighted = np.hstack([*(N[:, 10 * k : 10 * k + 10] @ blocks[k] for k in range(bodies)), N[:, rigid:] * s**2 / weight])
+        weighted = np.hstack(
+            [*(N[:, 10 * k : 10 * k + 10] @ blocks[k] for k in range(bodies)), N[:, rigid:] * s**2 / weight]
+        )
         curvature = weighted @ N.T
         curvature[np.diag_indices_from(curvature)] *= 1.0 + 1e-14
         try:
             move = cho_solve(cho_factor(curvature), slope)
         except np.linalg.LinAlgError:
             return None, v, step
-        change = N.T @ move
-        relative = half @ matrices(change[:rigid].reshape(-1, 10)) @ np.swapaxes(half, 1, 2)
-        ends = np.concatenate([np.linalg.eigvalsh(relative).ravel(), change[rigid:] * s / weight])
-        shares = np.concatenate([np.ones(4 * bodies), weight])
-        v = v + _line_search(ends, shares, float(b @ move)) * move
+        change, decrement = N.T @ move, float(np.sqrt(max(float(slope @ move), 0.0)))
+        lost = float((change[rigid:] * s / weight).max(initial=0.0))  # of what keeps light scalars positive
+        v = v + min(1.0 if decrement < PLAIN else 1.0 / (1.0 + decrement), 0.9 / max(lost, 0.9)) * move
     return None, v, STEPS
-
-
-def _line_search(e: Array, share: Array, gain: float) -> float:
-    """The length a that is best along a direction, for which the dual is `sum share log(1 - a e) + a gain`."""
-    low, high = 0.0, 1.0 / e.max() if e.max() > 0.0 else 1e12
-    a = min(1.0, 0.5 * high)
-    first = gain - float(share @ e)
-    for _ in range(60):
-        slope = gain - float(share @ (e / (1.0 - a * e)))
-        if abs(slope) <= 1e-3 * abs(first):
-            break
-        low, high = (a, high) if slope > 0.0 else (low, a)
-        newton = a + slope / float(share @ (e / (1.0 - a * e)) ** 2)
-        a = newton if low < newton < high else min(0.5 * (low + high), 4.0 * max(a, 0.25))
-    return a

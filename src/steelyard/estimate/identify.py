@@ -123,7 +123,8 @@ def identify(
     model = Model(robot, tuple(all_terms() if terms is None else terms))
     basis = base_parameters(model)
     prepared = tuple(
-        prepare_recording(r.trajectory, robot, cutoff=cutoff, use_recorded_dq=use_recorded_dq) for r in recordings
+        prepare_recording(r.trajectory, robot, cutoff=cutoff, use_recorded_dq=use_recorded_dq, thin=True)
+        for r in recordings
     )
     blocks = absorb_blocks(model, basis, recordings, prepared)
     trials: tuple[Trial, ...] = ()

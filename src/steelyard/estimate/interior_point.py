@@ -83,7 +83,8 @@ def _begin(problem: ConeProblem, start: Array) -> Point:
     pull = np.linalg.eigvalsh(np.swapaxes(L, 1, 2) @ slope @ L) - problem.gamma
     height = max(problem.gamma, LOW * float(np.abs(pull).max(initial=0.0)))
     t = np.maximum(height, problem.slack) / np.maximum(problem.G @ start - problem.g, 1e-3)
-    return Point(np.array(start), height * np.linalg.inv(Y), t)
+    S = np.asarray(height * np.linalg.inv(Y), dtype=np.float64)
+    return Point(np.array(start, dtype=np.float64), S, np.asarray(t, dtype=np.float64))
 
 
 def _residuals(problem: ConeProblem, point: Point, size: float) -> tuple[float, float]:
@@ -168,7 +169,7 @@ def _direction(
     problem: ConeProblem, point: Point, scale: _Scaled, factor: tuple[Array, bool], heights: tuple[float, float],
     curved: tuple[Array, Array],
 ) -> Point:  # fmt: skip
-    """Newton's direction towards `Y S = heights[0] E`, `t distance = heights[1]`, second-order terms `curved` taken off."""
+    """Newton's direction towards `Y S = heights[0] E` and `t distance = heights[1]`, less second-order terms."""
     S = heights[0] * scale.inverse - curved[0]
     t = (heights[1] - curved[1]) / scale.distance
     right = problem.G.T @ t - problem.gradient(point.y)

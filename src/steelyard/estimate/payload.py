@@ -104,8 +104,8 @@ class Payload:
         slopes[[0, 1, 2], [1, 2, 3]] = 1.0 / self.mass
         half = np.full(3, np.inf)
         for k in np.flatnonzero(self.known[1:4]):
-            row = slopes[k][[0, k + 1]]
-            pick = np.ix_([0, k + 1], [0, k + 1])
+            at = np.array([0, k + 1])
+            row, pick = slopes[k][at], np.ix_(at, at)
             noise, scale = row @ self.covariance[pick] @ row, row @ self.scale[pick] @ row
             half[k] = self._half(np.array([noise]), np.array([scale]), level)[0]
         centre = np.where(np.isfinite(half), c, 0.0)

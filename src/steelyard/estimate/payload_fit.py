@@ -122,7 +122,7 @@ def fit_payload(
         freedom=estimate.freedom,
         lost=lost,
         method=method,
-        findings=(*findings, *estimate.findings),
+        findings=(*findings, *(f for f in estimate.findings if f.code == "fit.coloured_residual")),
     )
     return replace(payload, findings=(*payload.findings, *payload_findings(payload)))
 

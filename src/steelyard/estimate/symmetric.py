@@ -10,7 +10,7 @@ Array = NDArray[np.float64]
 
 def _basis() -> Array:
     elements = np.zeros((10, 4, 4))
-    for k, (i, j) in enumerate((i, j) for i in range(4) for j in range(i, 4)):
+    for k, (i, j) in enumerate(zip(*np.triu_indices(4), strict=True)):
         elements[k, i, j] = elements[k, j, i] = 1.0 if i == j else np.sqrt(0.5)
     elements.setflags(write=False)
     return elements

@@ -45,9 +45,10 @@ def excitation_frequency(trajectory: Trajectory) -> list[float]:
     longest = max(trajectory.segments, key=lambda s: s.stop - s.start)
     q = trajectory.channel("q")[longest]
     frequency = np.fft.rfftfreq(len(q), trajectory.step)
-    spectrum = np.fft.rfft((q - q.mean(axis=0)) * np.hanning(len(q))[:, None], axis=0)
-    energy = np.cumsum(np.abs(spectrum) ** 2, axis=0)
-    return [
-        float(frequency[np.searchsorted(column, ENERGY * column[-1])]) if column[-1] > 0.0 else 0.0
-        for column in energy.T
-    ]
+    window = np.hanning(len(q))
+    highest = []
+    for column in q.T:  # one joint at a time: the spectra of a long recording would fill the memory
+        energy = np.cumsum(np.abs(np.fft.rfft((column - column.mean()) * window)) ** 2)
+        moved = energy[-1] > 0.0
+        highest.append(float(frequency[np.searchsorted(energy, ENERGY * energy[-1])]) if moved else 0.0)
+    return highest

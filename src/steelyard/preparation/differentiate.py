@@ -20,7 +20,10 @@ def derivative(values: Array, time: Array) -> Array:
     """
     if len(time) < 3:
         raise DataError("a derivative needs three samples in a segment", value=len(time))
-    return np.asarray(np.gradient(values, time, axis=0, edge_order=2))
+    slope = np.empty(values.shape)
+    for j in range(values.shape[1]):
+        slope[:, j] = np.gradient(values[:, j], time, edge_order=2)
+    return slope
 
 
 def differentiate(trajectory: Trajectory, *, velocity_from: str = "position") -> Trajectory:
@@ -31,16 +34,20 @@ def differentiate(trajectory: Trajectory, *, velocity_from: str = "position") ->
         velocity_from: ``position``, or ``recorded`` to keep the recorded dq and differentiate it once.
     """
     recorded = velocity_from == "recorded"
-    speed, acceleration = [], []
+    source = trajectory.channel("dq" if recorded else "q")
+    speed = source if recorded else np.empty_like(source)
+    acceleration = np.empty_like(source)
     for segment in trajectory.segments:
         t = trajectory.time[segment]
-        v = trajectory.channel("dq")[segment] if recorded else derivative(trajectory.channel("q")[segment], t)
-        speed.append(v)
-        acceleration.append(derivative(v, t))
+        if not recorded:
+            speed[segment] = derivative(source[segment], t)
+        acceleration[segment] = derivative(speed[segment], t)
+    for values in (speed, acceleration):
+        values.setflags(write=False)  # a frozen array is shared, not copied
     note = "recorded dq kept, ddq from it" if recorded else "dq and ddq from q"
     return replace(
         trajectory,
-        dq=np.concatenate(speed),
-        ddq=np.concatenate(acceleration),
+        dq=speed,
+        ddq=acceleration,
         steps=(*trajectory.steps, f"{note} by three-point differences"),
     )

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from steelyard.data.lowpass import LowPass
-from steelyard.data.trajectory import Trajectory
+from steelyard.data.trajectory import CHANNELS, Trajectory
 from steelyard.errors import DataError
 from steelyard.preparation.align import is_uniform, resample
 from steelyard.preparation.cutoff import CutoffChoice, choose_cutoff
+from steelyard.preparation.decimate import decimate
 from steelyard.preparation.differentiate import differentiate
 from steelyard.preparation.smooth import smooth
 from steelyard.preparation.velocity import VelocityChoice, choose_velocity
@@ -52,7 +53,12 @@ def prepare(trajectory: Trajectory, robot: Robot, *, cutoff: float | None = None
 
 
 def prepare_recording(
-    trajectory: Trajectory, robot: Robot, *, cutoff: float | None = None, use_recorded_dq: bool | None = None
+    trajectory: Trajectory,
+    robot: Robot,
+    *,
+    cutoff: float | None = None,
+    use_recorded_dq: bool | None = None,
+    thin: bool = False,
 ) -> Prepared:
     """As `prepare`, with the choices.
 
@@ -61,6 +67,8 @@ def prepare_recording(
         robot: its joints.
         cutoff: [Hz]; None to choose.
         use_recorded_dq: keep the recorded velocity; None to judge it against the positions.
+        thin: for fitting: keep DENSE samples a period of the cut-off, torque low-passed far above it before, since
+            denser ones cost time and say nothing more. A prediction wants all of them.
 
     Raises:
         DataError: as for `prepare`.
@@ -69,14 +77,38 @@ def prepare_recording(
     grid = trajectory if is_uniform(trajectory) else resample(trajectory)
     chosen = choose_cutoff(grid) if cutoff is None else CutoffChoice(cutoff, "given")
     velocity = choose_velocity(grid, chosen.cutoff, wanted=use_recorded_dq)
-    smoothed = smooth(grid, chosen.cutoff, channels=("q", "dq"))
-    prepared = differentiate(smoothed, velocity_from="recorded" if velocity.recorded else "position")
+    source = "recorded" if velocity.recorded else "position"
+    every = int(1.0 / (grid.step * DENSE * chosen.cutoff)) if thin and grid.base is None else 1
+    prepared = _filtered(grid, chosen.cutoff, source) if every <= 1 else _thinned(grid, chosen.cutoff, source, every)
     rate = 1.0 / prepared.step
     keep_every = max(1, int(rate / (OVERSAMPLE * chosen.cutoff)))
     return Prepared(prepared, LowPass(chosen.cutoff, keep_every), chosen, velocity)
 
 
+DENSE, CLEAR = 25.0, 5.0  # the second low-pass takes 3e-6 of the torque at the cut-off and leaves 7e-4 at the new Nyquist
 OVERSAMPLE = 2.5  # samples kept a period of the cut-off: the filtered noise of closer ones is the same noise
+
+
+def _filtered(grid: Trajectory, cutoff: float, velocity_from: str) -> Trajectory:
+    """Low-passed motion and its derivatives; the torque stays as it is."""
+    return differentiate(smooth(grid, cutoff, channels=("q", "dq")), velocity_from=velocity_from)
+
+
+def _thinned(grid: Trajectory, cutoff: float, velocity_from: str, every: int) -> Trajectory:
+    """As `_filtered`, one of `every` samples kept; joint after joint, since a long recording fills the memory."""
+    kept = []
+    for joint in grid.joint_names:
+        alone = _filtered(grid.ordered([joint]), cutoff, velocity_from)
+        torque = ("tau",) if alone.tau is not None else ()
+        kept.append(decimate(smooth(alone, CLEAR * cutoff, channels=torque), every))
+    channels: dict[str, Any] = {
+        name: np.column_stack([getattr(part, name) for part in kept])
+        for name in (*CHANNELS, "valid", "weight")
+        if getattr(kept[0], name) is not None
+    }
+    for values in channels.values():
+        values.setflags(write=False)
+    return replace(kept[0], joint_names=grid.joint_names, **channels)
 
 
 def _long_segments(trajectory: Trajectory) -> Trajectory:

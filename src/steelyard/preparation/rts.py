@@ -3,9 +3,10 @@
     d/dt (q, dq, ddq) = (dq, ddq, w),   w white of density g,   y_k = q(t_k) + v_k,   v_k of deviation s.
 
 The state is carried over whatever time lies between two samples, so that irregular stamps and lost packets need no
-interpolation. On a uniform clock of step h it is the low-pass `1 / (1 + (w / w_c)^6)`, `w_c^6 = g / (s^2 h)`: one number,
-the bandwidth, which the recording itself chooses by maximum likelihood.
-Source: Rauch, Tung & Striebel, Maximum likelihood estimates of linear dynamic systems, AIAA Journal 3(8), 1965.
+interpolation. On a uniform clock of step h it is the low-pass `1 / (1 + (w / w_c)^6)`, `w_c^6 = g / (s^2 h)`: one
+number, the bandwidth, which the recording itself chooses by maximum likelihood.
+Source: Rauch, Tung & Striebel, Maximum likelihood estimates of linear dynamic systems, AIAA Journal 3(8), 1965;
+Bierman, Fixed interval smoothing with discrete measurements, International Journal of Control 18(1), 1973.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ Array = NDArray[np.float64]
 LOWEST = 0.2  # [Hz] least bandwidth that is tried
 HIGHEST = 0.2  # of the sampling rate, the greatest
 FEWEST = 6  # samples of a segment
-VAGUE = 1e3  # by how much the first state is less known than later ones, as a factor on its variance
+VAGUE = 1e3  # variance of the first state over what a unit of time of white jerk adds
 
 
 @dataclass(frozen=True)
@@ -90,18 +91,15 @@ def rts_smooth(trajectory: Trajectory, *, bandwidth: float | None = None) -> Smo
 def _smooth(trajectory: Trajectory, y: Array, bandwidth: float, states: Array) -> tuple[float, Array]:
     """Fill states (T, 3) of one joint; returns the noise s and the deviations in the middle."""
     rate = 2.0 * np.pi * bandwidth
-    step = rate * trajectory.step
-    misfit, middle = 0.0, np.zeros(3)
     units = np.array([1.0, rate, rate**2])
+    sums, middle = np.zeros(2), np.zeros(3)
     for segment in trajectory.segments:
-        t = rate * trajectory.time[segment]
         length = segment.stop - segment.start
-        found, variance, sums = np.zeros((length, 3)), np.zeros((length, 3)), np.zeros(2)
-        _pass(t - t[0], y[segment], step, VAGUE, True, found, variance, sums)
+        found, variance = np.zeros((length, 3)), np.zeros((length, 3))
+        _run(trajectory, segment, y, rate, found, variance, sums)
         states[segment] = found * units
-        misfit += float(sums[0])
         middle = variance[length // 2]
-    noise = float(np.sqrt(misfit / len(y)))
+    noise = float(np.sqrt(sums[0] / len(y)))
     return noise, noise * np.sqrt(middle) * units
 
 
@@ -114,91 +112,139 @@ def _likeliest(trajectory: Trajectory, y: Array) -> float:
     none = np.zeros((0, 3))
 
     def misfit(logarithm: float) -> float:
-        rate = 2.0 * np.pi * float(np.exp(logarithm))
-        total = np.zeros(2)
+        sums = np.zeros(2)
         for segment in trajectory.segments:
-            sums = np.zeros(2)
-            t = rate * trajectory.time[segment]
-            _pass(t - t[0], y[segment], rate * trajectory.step, VAGUE, False, none, none, sums)
-            total += sums
-        return float(len(y) * np.log(max(total[0], 1e-300)) + total[1])
+            _run(trajectory, segment, y, 2.0 * np.pi * float(np.exp(logarithm)), none, none, sums)
+        return float(len(y) * np.log(max(sums[0], 1e-300)) + sums[1])
 
-    bounds = np.log([LOWEST, max(1.1 * LOWEST, HIGHEST / trajectory.step)])
-    trials = np.linspace(*bounds, 12)
-    best = trials[int(np.argmin([misfit(x) for x in trials]))]
-    width = trials[1] - trials[0]
-    found = minimize_scalar(
-        misfit, bounds=(max(bounds[0], best - width), min(bounds[1], best + width)), method="bounded",
-        options={"xatol": 1e-2},
-    )  # fmt: skip
-    return float(np.exp(found.x))
+    low, high = float(np.log(LOWEST)), float(np.log(max(1.1 * LOWEST, HIGHEST / trajectory.step)))
+    trials = np.linspace(low, high, 12)
+    best = float(min(trials, key=misfit))
+    width = float(trials[1] - trials[0])
+    bounds = (max(low, best - width), min(high, best + width))
+    return float(np.exp(minimize_scalar(misfit, bounds=bounds, method="bounded", options={"xatol": 1e-2}).x))
+
+
+def _run(
+    trajectory: Trajectory, segment: slice, y: Array, rate: float, found: Array, variance: Array, sums: Array
+) -> None:
+    """A pass over one segment, begun on a parabola through the first unit of time."""
+    t = rate * (trajectory.time[segment] - trajectory.time[segment.start])
+    values = np.ascontiguousarray(y[segment])
+    many = max(FEWEST, int(np.searchsorted(t, 1.0)))
+    fitted = np.polynomial.polynomial.polyfit(t[:many], values[:many], 2)
+    _pass(t, values, rate * trajectory.step, fitted * [1.0, 1.0, 2.0], found, variance, sums)
 
 
 @numba.njit(cache=True, nogil=True)
-def _pass(t: Any, y: Any, step: Any, vague: Any, smooth: Any, found: Any, variance: Any, sums: Any) -> None:
-    """One pass over a segment in time units of 1 / w_c, where g / s^2 = step; s = 1.
+def _pass(t: Any, y: Any, step: Any, first: Any, found: Any, variance: Any, sums: Any) -> None:
+    """One pass over a segment in time units of 1 / w_c, where s = 1 and g = step.
 
-    sums: sum of squared innovations over their variances, sum of the logarithms of those variances.
+    The way back is Bierman's form of the smoother, which inverts nothing: with the adjoint l and its covariance L,
+    x = x_ahead - P l and P_smooth = P - P L P.
+
+    Args:
+        first: (3,) first state; it is taken to be vaguely known.
+        found, variance: (K, 3) smoothed states and variances; (0, 3) for a pass forwards alone.
+        sums: to which are added the squared innovations over their variances, and the logarithms of those.
     """
     K = t.shape[0]
-    x, P = _begin(t, y, step, vague)
-    F, Q = np.eye(3), np.zeros((3, 3))
-    ahead, covers = np.zeros((K if smooth else 0, 3)), np.zeros((K if smooth else 0, 3, 3))
-    filtered, filtered_P = np.zeros_like(ahead), np.zeros_like(covers)
+    kept = found.shape[0]
+    x, P, F, T = first.copy(), np.zeros((3, 3)), np.eye(3), np.zeros((3, 3))
+    for e in range(3):
+        P[e, e] = VAGUE * step
+    ahead, covers, gains, errors, powers = (
+        np.zeros((kept, 3)), np.zeros((kept, 3, 3)), np.zeros((kept, 3)), np.zeros(kept), np.zeros(kept)
+    )  # fmt: skip
     for k in range(K):
         if k > 0:
-            _step(t[k] - t[k - 1], step, F, Q)
-            x = F @ x
-            P = F @ P @ F.T + Q
-        if smooth:
-            ahead[k], covers[k] = x, P
-        S = P[0, 0] + 1.0
-        e = y[k] - x[0]
-        gain = P[:, 0].copy() / S
-        x = x + gain * e
-        P = P - np.outer(gain, P[0].copy())
-        P = 0.5 * (P + P.T)
-        sums[0] += e * e / S
+            _transition(t[k] - t[k - 1], F)
+            _product(F, P, T)
+            _product_transposed(T, F, P)
+            _add_jerk(t[k] - t[k - 1], step, P)
+            x[0] += F[0, 1] * x[1] + F[0, 2] * x[2]
+            x[1] += F[1, 2] * x[2]
+        S, error = P[0, 0] + 1.0, y[k] - x[0]
+        if kept:
+            ahead[k], covers[k], errors[k], powers[k] = x, P, error, S
+        a, b, c = P[0, 0] / S, P[1, 0] / S, P[2, 0] / S
+        gain = (a, b, c)
+        for e in range(3):
+            x[e] += gain[e] * error
+            if kept:
+                gains[k, e] = gain[e]
+        r = (P[0, 0], P[0, 1], P[0, 2])
+        for e in range(3):
+            for f in range(3):
+                P[e, f] -= gain[e] * r[f]
+        sums[0] += error * error / S
         sums[1] += np.log(S)
-        if smooth:
-            filtered[k], filtered_P[k] = x, P
-    if smooth:
-        for k in range(K - 1, -1, -1):
-            if k < K - 1:
-                _step(t[k + 1] - t[k], step, F, Q)
-                back = np.linalg.solve(covers[k + 1], F @ filtered_P[k]).T
-                x = filtered[k] + back @ (x - ahead[k + 1])
-                P = filtered_P[k] + back @ (P - covers[k + 1]) @ back.T
-            found[k] = x
-            for e3 in range(3):
-                variance[k, e3] = max(P[e3, e3], 0.0)
+    if kept:
+        _back(t, ahead, covers, gains, errors, powers, found, variance)
 
 
 @numba.njit(cache=True, nogil=True)
-def _step(h: Any, density: Any, F: Any, Q: Any) -> None:
-    """Transition over h, and what white jerk adds meanwhile: integrals of (s^2 / 2, s, 1)."""
+def _back(t: Any, ahead: Any, covers: Any, gains: Any, errors: Any, powers: Any, found: Any, variance: Any) -> None:
+    """The way back of `_pass`."""
+    l, L, T, A, F = np.zeros(3), np.zeros((3, 3)), np.zeros((3, 3)), np.eye(3), np.eye(3)
+    for k in range(t.shape[0] - 1, -1, -1):
+        for e in range(3):  # A = I - gain (1, 0, 0)
+            A[e, 0] = (1.0 if e == 0 else 0.0) - gains[k, e]
+        l[0] = A[0, 0] * l[0] + A[1, 0] * l[1] + A[2, 0] * l[2] - errors[k] / powers[k]
+        _sandwich(A, L, T)
+        L[0, 0] += 1.0 / powers[k]
+        P = covers[k]
+        for e in range(3):
+            found[k, e] = ahead[k, e] - (P[e, 0] * l[0] + P[e, 1] * l[1] + P[e, 2] * l[2])
+            less = 0.0
+            for f in range(3):
+                for g in range(3):
+                    less += P[e, f] * L[f, g] * P[g, e]
+            variance[k, e] = max(P[e, e] - less, 0.0)
+        if k > 0:
+            _transition(t[k] - t[k - 1], F)
+            l[2] += F[0, 2] * l[0] + F[1, 2] * l[1]
+            l[1] += F[0, 1] * l[0]
+            _sandwich(F, L, T)
+
+
+@numba.njit(cache=True, nogil=True)
+def _transition(h: Any, F: Any) -> None:
     F[0, 1], F[0, 2], F[1, 2] = h, 0.5 * h * h, h
-    Q[0, 0] = density * h**5 / 20.0
-    Q[0, 1] = Q[1, 0] = density * h**4 / 8.0
-    Q[0, 2] = Q[2, 0] = density * h**3 / 6.0
-    Q[1, 1] = density * h**3 / 3.0
-    Q[1, 2] = Q[2, 1] = density * h**2 / 2.0
-    Q[2, 2] = density * h
 
 
 @numba.njit(cache=True, nogil=True)
-def _begin(t: Any, y: Any, step: Any, vague: Any) -> Any:
-    """A parabola through the first unit of time, and a covariance vague beside that of later states."""
-    many = 6
-    while many < t.shape[0] and t[many] < 1.0:
-        many += 1
-    many = min(many, t.shape[0])
-    A = np.ones((many, 3))
-    for k in range(many):
-        A[k, 1] = t[k]
-        A[k, 2] = 0.5 * t[k] * t[k]
-    x = np.linalg.solve(A.T @ A, A.T @ y[:many].copy())
-    P = np.zeros((3, 3))
+def _add_jerk(h: Any, density: Any, P: Any) -> None:
+    """What white jerk adds over h: integrals of the products of s^2 / 2, s and 1."""
+    P[0, 0] += density * h**5 / 20.0
+    P[0, 1] += density * h**4 / 8.0
+    P[0, 2] += density * h**3 / 6.0
+    P[1, 1] += density * h**3 / 3.0
+    P[1, 2] += density * h**2 / 2.0
+    P[2, 2] += density * h
+    P[1, 0], P[2, 0], P[2, 1] = P[0, 1], P[0, 2], P[1, 2]
+
+
+@numba.njit(cache=True, nogil=True)
+def _product(A: Any, B: Any, C: Any) -> None:
+    """C = A B."""
     for e in range(3):
-        P[e, e] = vague * max(step, 1e-6)
-    return x, P
+        for f in range(3):
+            C[e, f] = A[e, 0] * B[0, f] + A[e, 1] * B[1, f] + A[e, 2] * B[2, f]
+
+
+@numba.njit(cache=True, nogil=True)
+def _product_transposed(A: Any, B: Any, C: Any) -> None:
+    """C = A B'."""
+    for e in range(3):
+        for f in range(3):
+            C[e, f] = A[e, 0] * B[f, 0] + A[e, 1] * B[f, 1] + A[e, 2] * B[f, 2]
+
+
+@numba.njit(cache=True, nogil=True)
+def _sandwich(A: Any, L: Any, T: Any) -> None:
+    """L <- A' L A."""
+    for e in range(3):
+        for f in range(3):
+            T[e, f] = A[0, e] * L[0, f] + A[1, e] * L[1, f] + A[2, e] * L[2, f]
+    _product(T, A, L)

@@ -22,8 +22,11 @@ def smooth(trajectory: Trajectory, cutoff: float, *, channels: tuple[str, ...] =
         values = getattr(trajectory, name)
         if values is None or name not in channels:
             continue
-        changed[name] = np.concatenate(
-            [zero_phase(values[segment], step, cutoff, axis=0) for segment in trajectory.segments]
-        )
+        filtered = np.empty_like(values)
+        for segment in trajectory.segments:
+            for j in range(values.shape[1]):  # one joint at a time: the filter takes several copies of what it is given
+                filtered[segment, j] = zero_phase(values[segment, j], step, cutoff)
+        filtered.setflags(write=False)
+        changed[name] = filtered
     label = ", ".join(changed)
     return replace(trajectory, steps=(*trajectory.steps, f"{label}: zero-phase low-pass at {cutoff:.4g} Hz"), **changed)

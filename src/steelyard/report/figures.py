@@ -160,7 +160,7 @@ def singular_figure(values: Array, names: Sequence[str], threshold: float, words
     figure.add_hline(y=threshold, line={"color": RESIDUAL, "dash": "dot", "width": 1})
     figure.update_yaxes(type="log", dtick=1, title_text=words["relative_axis"], exponentformat="power")
     figure.update_xaxes(title_text=words["index_axis"])
-    figure.update_layout(showlegend=False)
+    figure.update_layout(showlegend=False, height=figure.layout.height - 40, margin_t=44)
     return figure
 
 

@@ -46,7 +46,6 @@ class Tape(NamedTuple):
     field_bar: Array
     back: Array
     rates: Array
-    weights: Array
     no_mask: Array
 
 
@@ -84,7 +83,6 @@ def tape(tree: Tree, samples: int) -> Tape:
         field_bar=np.zeros(12 * BLOCK),
         back=np.zeros(12 * BLOCK),
         rates=np.zeros(3 * tree.rows * BLOCK),
-        weights=np.zeros(10 * BLOCK),
         no_mask=NO_MASK,
     )
 
@@ -106,21 +104,14 @@ def record_block(tree, plan, Q, V, A, X, k0, tape, P):
     fill(tree, plan, Q, V, A, tape.no_mask, X, k0, BLOCK, own, P, _LINE, 0)
 
 
-@jit(fastmath=FAST)
-def _gather(W, slot, first, T):
-    """The weights of one pair as ten rows; False where none of its columns is wanted."""
+@jit()
+def _lines(slot, first, spare, to):
+    """Where the weights of a pair's ten columns begin, the spare lines for unwanted ones; False where all are."""
     wanted = False
     for e in range(10):
         line = slot[first + e]
-        at = np.uint64(e) * L
-        if line >= 0:
-            wanted = True
-            source = np.uint64(line) * _LINE
-            for s in range(L):
-                T[at + s] = W[source + s]
-        else:
-            for s in range(L):
-                T[at + s] = 0.0
+        wanted = wanted or line >= 0
+        to[e] = np.uint64(line if line >= 0 else spare + e) * _LINE
     return wanted
 
 
@@ -142,7 +133,8 @@ def _reverse(tree, plan, tape, S, J, W):
     work, G, E, N, B, X, D = (
         tape.work, tape.axes_bar, tape.motion_bar, tape.moment, tape.back, tape.slide, tape.rates
     )  # fmt: skip
-    R, bodies, rows = work.turn, tree.parent.shape[0], np.uint64(tree.rows)
+    R, to, bodies, rows = work.turn, work.lines, tree.parent.shape[0], np.uint64(tree.rows)
+    spare = plan.start[plan.start.shape[0] - 1]
     _zero(G)
     _zero(E)
     _zero(D)
@@ -166,8 +158,11 @@ def _reverse(tree, plan, tape, S, J, W):
         for k in range(tree.pair_start[i + 1] - first):
             pair = first + k
             jo = np.uint64(pair) * _AXIS
-            if _gather(W, plan.slot, 10 * pair, tape.weights):
-                steps.ten_columns_adjoint(tape.weights, J, jo, tape.field, G, tape.field_bar)
+            if _lines(plan.slot, 10 * pair, spare, to):
+                steps.ten_columns_adjoint(
+                    W, to[0], to[1], to[2], to[3], to[4], to[5], to[6], to[7], to[8], to[9],
+                    J, jo, tape.field, G, tape.field_bar,
+                )  # fmt: skip
             if k < above:
                 pjo = np.uint64(tree.pair_start[parent] + k) * _AXIS
                 if kind == PRISMATIC:
@@ -201,7 +196,7 @@ def reverse_block(tree, plan, Q, V, k0, tape, W, rates):
     Args:
         Q, V: (K, n) positions and velocities that were recorded.
         k0: first sample of the block.
-        W: weights in the layout of its panel; those past the last sample must be finite.
+        W: weights in the layout of its panel, its spare lines zero; those past the last sample must be finite.
         rates: (n, 3, K) derivatives by q, dq and ddq; the block's samples are written.
     """
     b = k0 // BLOCK

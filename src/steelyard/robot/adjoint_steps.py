@@ -49,20 +49,20 @@ def field(S, o, A):
 
 
 @jit(fastmath=FAST)
-def ten_columns_adjoint(T, J, jo, A, G, B):
-    """From the weights T of ten columns: add f', h' to the pair's rows of G, and A', d' to the twelve rows of B."""
+def ten_columns_adjoint(W, m, x, y, z, ixx, ixy, iyy, ixz, iyz, izz, J, jo, A, G, B):
+    """From weights in ten lines of W: add f', h' to the pair's rows of G, and A', d' to the twelve rows of B."""
     for s in range(L):
-        M = T[s]
-        m0 = T[_1 + s]
-        m1 = T[_2 + s]
-        m2 = T[_3 + s]
-        half = 0.5 * (T[_4 + s] + T[_6 + s] + T[_9 + s])
-        xx = half - T[_4 + s]
-        xy = -T[_5 + s]
-        yy = half - T[_6 + s]
-        xz = -T[_7 + s]
-        yz = -T[_8 + s]
-        zz = half - T[_9 + s]
+        M = W[m + s]
+        m0 = W[x + s]
+        m1 = W[y + s]
+        m2 = W[z + s]
+        half = 0.5 * (W[ixx + s] + W[iyy + s] + W[izz + s])
+        xx = half - W[ixx + s]
+        xy = -W[ixy + s]
+        yy = half - W[iyy + s]
+        xz = -W[ixz + s]
+        yz = -W[iyz + s]
+        zz = half - W[izz + s]
         f0 = J[jo + s]
         f1 = J[jo + _1 + s]
         f2 = J[jo + _2 + s]

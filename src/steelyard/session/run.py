@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from steelyard.assess.judgement import Judgement, judge, judgement_findings
+from steelyard.assess.judgement import judge, judgement_findings
 from steelyard.assess.mass_matrix import least_eigenvalue
 from steelyard.data.trajectory import Trajectory
 from steelyard.errors import DataError
@@ -129,10 +129,6 @@ def run(request: Request, *, say: Callable[[str], None] = lambda message: None) 
         least_eigenvalue(model, identification.estimate.full(model.names), poses[:: max(1, len(poses) // POSES)]) > 0.0
     )
     forward, gravity, sentence = verdict(validations)
-    theta = identification.estimate.full(model.names)
-    told = judgement_findings(
-        _judged(identification, recordings, unseen, validations), model, theta, known=identification.estimate.findings
-    )
     return Run(
         request=request,
         terms=names_of(model.terms) if names is None else tuple(names),
@@ -150,7 +146,7 @@ def run(request: Request, *, say: Callable[[str], None] = lambda message: None) 
             *robot.findings,
             *identification.estimate.findings,
             *(finding for validation in validations for finding in validation.findings),
-            *told,
+            *_judged(identification, recordings, unseen, validations),
         ),
     )
 
@@ -160,25 +156,18 @@ def _judged(
     recordings: Sequence[Recording],
     unseen: Sequence[Trajectory],
     validations: Sequence[Validation],
-) -> list[Judgement]:
-    """Residuals of the unseen motions; where there is none, of those that were fitted."""
+) -> tuple[Finding, ...]:
+    """What the residuals of the unseen motions say; where there is none, those of the motions that were fitted."""
     model = identification.model
-    if validations:
-        return [
-            judge(model, identification.theta_for(t), t, v.prediction, interval=v.score.interval)
-            for t, v in zip((t.ordered(model.robot.joint_names) for t in unseen), validations, strict=True)
-        ]
     theta = identification.estimate.full(model.names)
-    return [
-        judge(
-            model,
-            theta,
-            r.trajectory,
-            predict(model, theta, r.trajectory, cutoff=identification.cutoff),
-            interval=r.interval,
-        )
-        for r in recordings
+    judgements = [
+        judge(model, identification.theta_for(t), t, v.prediction, interval=v.score.interval)
+        for t, v in zip((t.ordered(model.robot.joint_names) for t in unseen), validations, strict=True)
     ]
+    for r in () if validations else recordings:
+        own = predict(model, theta, r.trajectory, cutoff=identification.cutoff)
+        judgements.append(judge(model, theta, r.trajectory, own, interval=r.interval))
+    return judgement_findings(judgements, model, theta, known=identification.estimate.findings)
 
 
 def read_recordings(paths: Sequence[Path], study: Study) -> tuple[Trajectory, ...]:

@@ -9,11 +9,13 @@ from steelyard.errors import StudyError
 from steelyard.terms.asymmetric_coulomb import AsymmetricCoulomb
 from steelyard.terms.coulomb import Coulomb
 from steelyard.terms.graded_friction import GradedFriction
+from steelyard.terms.load_friction import LoadFriction
 from steelyard.terms.offset import Offset
 from steelyard.terms.quadratic import Quadratic
 from steelyard.terms.rigid_body import RigidBody
 from steelyard.terms.rotor_inertia import RotorInertia
 from steelyard.terms.spring import Spring
+from steelyard.terms.stribeck import Stribeck
 from steelyard.terms.term import Term
 from steelyard.terms.viscous import Viscous
 
@@ -25,6 +27,8 @@ TERMS: dict[str, type] = {
     "asymmetric_coulomb": AsymmetricCoulomb,
     "quadratic": Quadratic,
     "graded_friction": GradedFriction,
+    "stribeck": Stribeck,
+    "load_friction": LoadFriction,
     "offset": Offset,
     "spring": Spring,
 }
