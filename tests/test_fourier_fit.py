@@ -101,6 +101,15 @@ def test_a_lagging_controller_adds_harmonics(path):
     assert fourier_fit(Trajectory(t, path.joint_names, q=q), period=10.0).harmonics == 8
 
 
+def test_a_motion_that_is_not_periodic_is_said(path, noisy, fitted):
+    """A run-up of one second before the periodic motion: what the series misses is no noise."""
+    assert fitted.findings == ()
+    q = np.array(noisy.q)
+    q[:1000] += 0.3 * np.cos(np.pi / 2 * path.time[:1000])[:, None]
+    (finding,) = fourier_fit(replace(noisy, q=q, source=""), period=10.0).findings
+    assert finding.code == "data.not_periodic"
+
+
 def test_a_joint_at_rest_is_no_trouble(path):
     q = np.array(path.q)
     q[:, 3] = 0.7

@@ -36,6 +36,7 @@ HOMES = {
     "pydantic": FILES,
     "pydantic_core": FILES,  # comes with pydantic
     "rosbags": FILES,
+    "ruamel": FILES,
     "jinja2": FILES,
     "plotly": FILES,
     "dask": frozenset({"cluster"}),

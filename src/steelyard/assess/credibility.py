@@ -124,7 +124,7 @@ def _findings(made: Credibility) -> list[Finding]:
                 f"within the position limits the mass matrix is not positive (least eigenvalue {made.least_new:.2g}): "
                 "a simulation or an inverse of it can diverge there",
                 value=made.least_new,
-                cure="train on motion that reaches these poses, or identify with --consistent",
+                cure="train on motion that reaches these poses",
             )
         )
     largest = float(made.gravity_old.max(initial=0.0))

@@ -28,6 +28,7 @@ COARSE, FINE = np.linspace(-0.06, 0.06, 13), np.linspace(-0.006, 0.006, 7)  # [s
 FAR = 0.03  # [s] that a joint's own minimum may lie outside the fine scan: beyond, the joint does not tell
 WIDEST = 4  # times the coarse scan is moved when its best delay lies at an end
 SETTLES = 3  # re-weightings of the joints
+UNEXPLAINED = 0.1  # share of the torque's variance beyond which a joint has nothing to say
 WORTH, CERTAIN = 1e-3, 6.0  # [s], and deviations, from which a delay is told: 1 ms already moves friction by a tenth
 
 
@@ -39,13 +40,13 @@ class DelayEstimate:
         delay: [s], positive when the torque is late.
         deviation: from the disagreement of the joints [s].
         cross_correlation: the start [s], median of the joints.
-        per_joint: (n,) [s]; nan for joints that do not tell.
+        per_joint: one entry a joint [s]; nan for joints that do not tell.
     """
 
     delay: float
     deviation: float
     cross_correlation: float
-    per_joint: Array
+    per_joint: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ def estimate_delay(
         both = np.isfinite(doubt)
         if both.any():
             spread = float(np.hypot(spread, mean - _common(other[both], doubt[both])[0]))
-    return DelayEstimate(mean, spread, start, np.where(told, own, np.nan))
+    return DelayEstimate(mean, spread, start, tuple(float(d) for d in np.where(told, own, np.nan)))
 
 
 def _suffices(reduced: ReducedMotion, basis: ParameterBasis) -> bool:
@@ -113,9 +114,13 @@ def _own_delays(model: Model, basis: ParameterBasis, reduced: ReducedMotion, del
     """(n,) minimum of each joint's misfit and its deviation by the curvature of the likelihood `rows/2 log misfit`.
 
     Rows within half a period of the cut-off repeat one another and count as one. The deviation is infinite for a joint
-    whose misfit has no minimum near the scan.
+    whose misfit has no minimum near the scan, or whose torque the model does not explain at any delay.
     """
     misfit, centre = _scan(model, basis, reduced, delays), delays.mean()
+    tau = reduced.thin.channel("tau")
+    size = np.sum(
+        (tau - tau.mean(axis=0)) ** 2, axis=0, where=True if reduced.thin.valid is None else reduced.thin.valid
+    )
     rows = np.ones(len(misfit)) if reduced.thin.valid is None else reduced.thin.valid.sum(axis=0)
     bend, slope, level = np.polyfit(delays - centre, misfit.T, 2)
     repeated = max(1.0, 1.0 / (2.0 * reduced.cutoff * reduced.thin.step))
@@ -123,8 +128,8 @@ def _own_delays(model: Model, basis: ParameterBasis, reduced: ReducedMotion, del
         own = centre - 0.5 * slope / bend
         least = np.maximum(level - 0.25 * slope**2 / bend, 0.1 * misfit.min(axis=1))
         deviation = np.sqrt(repeated * least / (rows * bend))
-    near = (bend > 0.0) & (np.abs(own - centre) < FAR)
-    return np.where(near, own, np.nan), np.where(near, deviation, np.inf)
+    told = (bend > 0.0) & (np.abs(own - centre) < FAR) & (misfit.min(axis=1) < UNEXPLAINED * size)
+    return np.where(told, own, np.nan), np.where(told, deviation, np.inf)
 
 
 def _common(own: Array, deviation: Array) -> tuple[float, float]:

@@ -52,6 +52,7 @@ class JointStatistics:
         still: share of the samples at which it does not move.
         torque_lowest, torque_highest: [N m or N].
         torque_resolution, torque_noise: [N m or N].
+        work: of the torque over the recording, `sum tau dq dt` [J]; friction makes it positive over a closed motion.
     """
 
     joint: str
@@ -64,6 +65,7 @@ class JointStatistics:
     torque_highest: float
     torque_resolution: float
     torque_noise: float
+    work: float
 
 
 @dataclass(frozen=True)
@@ -237,6 +239,13 @@ def _joints(
             nan if tau is None else float(tau[:, j].max()),
             float(tau_step[j]),
             float(tau_noise[j]),
+            nan if tau is None else _work(trajectory, j),
         )
         for j, joint in enumerate(trajectory.joint_names)
     )
+
+
+def _work(trajectory: Trajectory, j: int) -> float:
+    """Mean torque of each step times the way of the joint in it, summed within segments [J]."""
+    q, tau = trajectory.channel("q")[:, j], trajectory.channel("tau")[:, j]
+    return sum(float(np.sum(0.5 * (tau[s][1:] + tau[s][:-1]) * np.diff(q[s]))) for s in trajectory.segments)

@@ -29,6 +29,7 @@ MARGIN, AGAINST = 0.15, -0.01
 CONTRAST = 3.0  # gravity over the rest, from which its multiple is believed
 ABSENT = 0.2  # multiple of gravity below which it is not there, if geometry agrees: masses may be five times too large
 NOTHING = 0.05  # mean multiple below which geometry is not asked: what the driver takes off is not the model's gravity
+PRESENT = 0.5  # mean multiple above which a story has brought gravity back
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ def torque_sense(robot: Robot, reduced: ReducedMotion) -> TorqueSense:
         best = _best(court, everything, now)
         if best is not None and best[0] in told:
             break
-        lifted = None if best is not None and not _gravity_is_absent(best[1]) else _without_gravity(court, now)
+        lifted = None if best is not None and _weight(best[1]) > PRESENT else _without_gravity(court, now)
         if lifted is not None:
             told, now = [*told, NO_GRAVITY], lifted
             break
@@ -84,15 +85,20 @@ def torque_sense(robot: Robot, reduced: ReducedMotion) -> TorqueSense:
 
 
 def _best(court: Court, everything: list[Story], now: Unexplained) -> tuple[Story, Unexplained] | None:
-    """The story with the largest gain, if both judges can live with it."""
+    """The story with the largest gain, if both judges can live with it.
+
+    Where several torques are turned, geometry prefers that all of them are: it has no say against one.
+    """
     best, most = None, MARGIN
     for story in everything:
         after = court.judge(story, than=now, against=AGAINST)
         if after is None:
             continue
-        gains = (mean_gain(now.directions, after.directions), mean_gain(now.geometry, after.geometry))
-        if min(gains) > AGAINST and sum(gains) > most:
-            best, most = (story, after), sum(gains)
+        first, second = mean_gain(now.directions, after.directions), mean_gain(now.geometry, after.geometry)
+        if story.kind == "torque_turned":
+            second = max(second, 0.0)
+        if second > AGAINST and first + second > most:
+            best, most = (story, after), first + second
     return best
 
 
@@ -103,8 +109,14 @@ def _without_gravity(court: Court, now: Unexplained) -> Unexplained | None:
     lifted = court.judge(NO_GRAVITY, than=now, against=-np.inf)
     if lifted is None:
         return None
-    weight = float(np.mean(now.gravity[now.gravity_contrast > CONTRAST]))
-    return lifted if weight < NOTHING or mean_gain(now.geometry, lifted.geometry) > AGAINST else None
+    agreed = mean_gain(now.geometry, lifted.geometry) > AGAINST
+    return lifted if agreed or _weight(now) < NOTHING else None
+
+
+def _weight(now: Unexplained) -> float:
+    """Mean multiple of the model's gravity in the joints that should clearly show it; 0 where none should."""
+    clear = now.gravity_contrast > CONTRAST
+    return float(np.mean(now.gravity[clear])) if clear.any() else 0.0
 
 
 def _gravity_is_absent(now: Unexplained) -> bool:
@@ -115,16 +127,21 @@ def _gravity_is_absent(now: Unexplained) -> bool:
 
 def _words(told: list[Story], before: Unexplained, after: Unexplained, robot: Robot) -> list[Finding]:
     findings = []
+    turned = np.zeros(len(robot.joint_names), dtype=bool)
     for story in told:
-        names = [robot.joint_names[j] for j in story.joints]
+        pick = list(story.joints)
         if story.kind == "no_gravity":
             clear = np.flatnonzero(before.gravity_contrast > CONTRAST)
             heavy = [robot.joint_names[j] for j in clear]
             findings.append(_no_gravity(heavy, float(before.gravity[clear].max(initial=0.0))))
         elif story.kind == "torque_turned":
-            findings.append(_wrong_sign(names[0], _shares(story, before, after)))
+            turned[pick] ^= True
         else:
-            findings.append(_wrong_order(story, names, _shares(story, before, after)))
+            turned[pick] = turned[pick[::-1]]
+            names = [robot.joint_names[j] for j in pick]
+            findings.append(_wrong_order(story, names, _shares(pick, before, after)))
+    for j in map(int, np.flatnonzero(turned)):
+        findings.append(_wrong_sign(robot.joint_names[j], _shares([j], before, after)))
     return findings
 
 
@@ -163,7 +180,6 @@ def _wrong_order(story: Story, names: list[str], shares: str) -> Finding:
     )
 
 
-def _shares(story: Story, before: Unexplained, after: Unexplained) -> str:
-    pick = list(story.joints)
-    old, new = (100.0 * float(np.sqrt(np.mean(left.directions[pick]))) for left in (before, after))
+def _shares(joints: list[int], before: Unexplained, after: Unexplained) -> str:
+    old, new = (100.0 * float(np.sqrt(np.mean(left.directions[joints]))) for left in (before, after))
     return f"as recorded {old:.0f} % of the torque there stay unexplained, put right {new:.0f} %"

@@ -102,19 +102,24 @@ class Court:
 
     def as_told(self) -> Unexplained:
         """Let both judges look at the samples as they are told so far."""
-        directions, gravity, contrast = _judge_directions(self.motion, self.expected, lifted=False)
-        return Unexplained(directions, _judge_geometry(self.model, self.basis, self.motion), gravity, contrast)
+        geometry = _judge_geometry(self.model, self.basis, self.motion)
+        left = Unexplained(np.ones_like(geometry), geometry, np.zeros_like(geometry), np.zeros_like(geometry))
+        for joint in range(geometry.size):
+            left = _judge_direction(left, joint, self.motion, self.expected, lifted=False)
+        return left
 
     def judge(self, story: Story, *, than: Unexplained, against: float) -> Unexplained | None:
-        """Let both judges look at a story; None when the first sees a gain of no more than `against` in it."""
+        """Let both judges look at a story, if the first sees a gain of more than `against` in it over `than`."""
         motion = apply_story(self.motion, story)
         expected = expected_torque(self.model, motion) if story.kind == "joints_exchanged" else self.expected
         lifted = story.kind == "no_gravity"
-        directions, gravity, contrast = _judge_directions(motion, expected, lifted=lifted)
-        if mean_gain(than.directions, directions) <= against:
+        first = than
+        for joint in story.joints if story.kind in ("torque_turned", "torques_exchanged") else range(len(than.gravity)):
+            first = _judge_direction(first, joint, motion, expected, lifted=lifted)
+        if mean_gain(than.directions, first.directions) <= against:
             return None
         model, basis = (self.weightless, self.weightless_basis) if lifted else (self.model, self.basis)
-        return Unexplained(directions, _judge_geometry(model, basis, motion), gravity, contrast)
+        return replace(first, geometry=_judge_geometry(model, basis, motion))
 
     def adopt(self, story: Story) -> Court:
         """The court after a story has been believed."""
@@ -154,6 +159,7 @@ def mean_gain(before: Array, after: Array) -> float:
 def stories(joints: int) -> Iterator[Story]:
     """Everything that may have happened once, but for gravity, which has a judgement of its own."""
     yield from (Story("torque_turned", (j,)) for j in range(joints))
+    yield Story("torque_turned", tuple(range(joints)))
     for pair in combinations(range(joints), 2):
         yield Story("joints_exchanged", pair)
         yield Story("torques_exchanged", pair)
@@ -174,24 +180,26 @@ def apply_story(trajectory: Trajectory, story: Story) -> Trajectory:
     return replace(trajectory, source="", **parts)
 
 
-def _judge_directions(motion: Trajectory, expected: Expected, *, lifted: bool) -> tuple[Array, Array, Array]:
-    """Shares left, gravity multiples and gravity contrasts; `lifted` leaves gravity out."""
-    speed, tau = motion.channel("dq"), motion.channel("tau")
-    offset = tau - tau.mean(axis=0)
-    parts = (expected.gravity, expected.inertial, motion.channel("ddq"), speed, np.tanh(speed / TURNING))
-    centred = [part - part.mean(axis=0) for part in parts]  # the offset is free: it takes the mean of everything
-    left, multiple, contrast = (np.zeros(tau.shape[1]) for _ in range(3))
-    for j in range(tau.shape[1]):
-        columns, torque = np.column_stack([part[:, j] for part in centred]), offset[:, j]
-        size, scale = float(torque @ torque), np.linalg.norm(columns, axis=0)
-        # what rounding leaves of a column that is zero (gravity about a vertical axis) is no column
-        real = scale > 1e-9 * scale.max(initial=1e-300)
-        real[0] &= not lifted and scale[0] > 1e-6 * np.sqrt(size)
-        weights, rest = _nonnegative(columns[:, real] / scale[real], torque)
-        left[j] = max(rest**2 / size, EXACT) if size > 0.0 else 1.0
-        multiple[j] = weights[0] / scale[0] if real[0] else 0.0
-        contrast[j] = scale[0] / rest if rest > 0.0 else np.inf
-    return left, multiple, contrast
+def _judge_direction(
+    left: Unexplained, joint: int, motion: Trajectory, expected: Expected, *, lifted: bool
+) -> Unexplained:
+    """`left` with the first judge's opinion of one joint; `lifted` leaves gravity out."""
+    torque, speed = motion.channel("tau")[:, joint], motion.channel("dq")[:, joint]
+    gravity, inertial = expected.gravity[:, joint], expected.inertial[:, joint]
+    columns = np.column_stack([gravity, inertial, motion.channel("ddq")[:, joint], speed, np.tanh(speed / TURNING)])
+    columns, torque = columns - columns.mean(axis=0), torque - torque.mean()  # the offset takes every mean
+    size, scale = float(torque @ torque), np.linalg.norm(columns, axis=0)
+    # what rounding leaves of a column that is zero (gravity about a vertical axis) is no column
+    real = scale > 1e-9 * scale.max(initial=1e-300)
+    real[0] &= not lifted and scale[0] > 1e-6 * np.sqrt(size)
+    weights, rest = _nonnegative(columns[:, real] / scale[real], torque)
+    directions, multiple, contrast = (
+        np.array(values) for values in (left.directions, left.gravity, left.gravity_contrast)
+    )
+    directions[joint] = max(rest**2 / size, EXACT) if size > 0.0 else 1.0
+    multiple[joint] = weights[0] / scale[0] if real[0] else 0.0
+    contrast[joint] = scale[0] / rest if rest > 0.0 else np.inf
+    return replace(left, directions=directions, gravity=multiple, gravity_contrast=contrast)
 
 
 def _nonnegative(columns: Array, torque: Array) -> tuple[Array, float]:

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
 from steelyard.errors import StudyError
+
+Paths = Annotated[list[Path], Parameter(consume_multiple=True, negative=())]
+"""One or more files behind one flag, `--train a.csv b.csv`."""
+Names = Annotated[list[str], Parameter(consume_multiple=True, negative=())]
+"""One or more names behind one flag, `--term viscous offset`."""
 
 
 def interval(text: str | None) -> tuple[float, float] | None:

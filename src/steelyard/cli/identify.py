@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from steelyard.cli.arguments import interval, required
+from steelyard.cli.arguments import Names, Paths, interval, required
 from steelyard.cli.output import print_json, say
 
 GATE = 1
@@ -15,13 +15,13 @@ def identify(
     /,
     *,
     robot: Path | None = None,
-    train: list[Path] | None = None,
-    validate: list[Path] | None = None,
+    train: Paths | None = None,
+    validate: Paths | None = None,
     train_interval: str | None = None,
     validate_interval: str | None = None,
     score_cutoff: float | None = None,
     config: Path | None = None,
-    term: list[str] | None = None,
+    term: Names | None = None,
     estimator: str | None = None,
     output: Path | None = None,
     force: bool = False,
@@ -33,15 +33,16 @@ def identify(
 
     Args:
         directory: A session made by `steelyard init`; instead of --robot and --train.
-        robot: URDF file.
+        robot: URDF or MJCF file.
         train: Recordings to fit (CSV), one or more.
         validate: Recordings of other motions, never used for fitting.
         train_interval: Part of every training recording to fit, A:B in seconds of recording time.
         validate_interval: Part of every validation recording to score, A:B [s].
         score_cutoff: Validation torque is compared below this frequency [Hz]; default: the identified cut-off.
         config: Study file (TOML): units, signs, drives, mount, terms.
-        term: Terms of the model, instead of rigid_body rotor_inertia viscous coulomb offset.
-        estimator: weighted (default) or ordinary.
+        term: Terms of the model, e.g. rigid_body rotor_inertia viscous coulomb offset; default: bodies, rotor inertia,
+            and the friction that held-out data prefer.
+        estimator: prior (default: towards the model file where the data are silent), weighted or ordinary.
         output: Directory for session.json, result.json, processed data, predictions and the report page.
         force: Replace an output directory that is a session, or the result of a session.
         json: The result as one JSON object on stdout.
@@ -69,7 +70,7 @@ def identify(
     if directory is None:
         required("identify", robot=robot, train=train)
     else:
-        request = workflow.request_of_session(directory, request)
+        request = workflow.request_of_session(directory, request, force=force or output is not None)
     if output is not None:
         check_target(output, force=force)
     done = run(request, say=lambda line: say(line, quiet=quiet))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from steelyard.cli.arguments import Paths
 from steelyard.cli.output import print_json, say
 
 
@@ -12,8 +13,8 @@ def init(
     /,
     *,
     robot: Path,
-    train: list[Path],
-    validate: list[Path] | None = None,
+    train: Paths,
+    validate: Paths | None = None,
     config: Path | None = None,
     force: bool = False,
     json: bool = False,
@@ -23,7 +24,7 @@ def init(
 
     Args:
         directory: The session to make; refused when it exists and is not one.
-        robot: URDF file.
+        robot: URDF or MJCF file.
         train: Recordings to fit (CSV), one or more.
         validate: Recordings of other motions, never used for fitting.
         config: Study file (TOML): units, signs, drives, mount.

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from cyclopts import App, CycloptsError
 from rich.console import Console
 
-from steelyard.cli import base, compare, demo, doctor, identify, info, init, lint, report, validate
+from steelyard.cli import base, check, compare, demo, doctor, identify, info, init, lint, report, validate
 from steelyard.errors import SteelyardError
 from steelyard.version import __version__
 
@@ -30,6 +30,7 @@ for verb in (
     lint.lint,
     info.info,
     base.base,
+    check.check,
     init.init,
     identify.identify,
     validate.validate,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from steelyard.cli.arguments import interval
+from steelyard.cli.arguments import Names, Paths, interval
 from steelyard.cli.output import print_json
 
 
@@ -12,10 +12,10 @@ def validate(
     directory: Path,
     /,
     *,
-    validate: list[Path],
+    validate: Paths,
     validate_interval: str | None = None,
     score_cutoff: float | None = None,
-    term: list[str] | None = None,
+    term: Names | None = None,
     json: bool = False,
 ) -> None:
     """Score the result of a session on further recordings; the predictions are kept in the session.

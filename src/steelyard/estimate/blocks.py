@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from steelyard.data.lowpass import LowPass
 from steelyard.data.trajectory import Trajectory
@@ -24,10 +25,9 @@ def absorb_blocks(
     names: Iterable[str] | None = None,
     lowpass: LowPass | None = None,
 ) -> tuple[SquareRootInformation, ...]:
-    """Square-root information of consecutive stretches of about equal length; merged they are that of the whole.
+    """Square-root information of consecutive stretches of about as many valid samples; merged they are the whole.
 
-    No stretch crosses a gap, so that there may be more of them than `count`; stretches without a valid row are left
-    out. Filters run on across the edges.
+    No stretch crosses a gap, so that there may be more of them than `count`. Filters run on across the edges.
 
     Args:
         model: robot and terms.
@@ -37,18 +37,19 @@ def absorb_blocks(
         lowpass: as for `Model.absorb`.
 
     Raises:
-        DataError: fewer than two stretches, or fewer samples than stretches.
+        DataError: fewer than two stretches, or fewer valid samples than stretches.
     """
     names = None if names is None else tuple(names)
-    total = sum(len(trajectory) for trajectory in trajectories)
+    used = [_used(trajectory) for trajectory in trajectories]
+    total = sum(int(u.sum()) for u in used)
     if count < 2 or total < count:
         raise DataError("blocks need at least two stretches with a sample each", value=f"{count} of {total} samples")
     blocks = []
-    for trajectory in trajectories:
+    for trajectory, valid in zip(trajectories, used, strict=True):
         for segment in trajectory.segments:
-            length = segment.stop - segment.start
-            edges = _edges(segment, max(1, round(length * count / total)), 1 if lowpass is None else lowpass.keep_every)
-            for start, stop in edges:
+            own = int(valid[segment].sum())
+            parts = max(1, round(own * count / total)) if own else 0
+            for start, stop in _edges(segment, valid, parts, 1 if lowpass is None else lowpass.keep_every):
                 stretch = _stretch(trajectory, segment, start, stop, lowpass)
                 info = model.absorb([stretch], names=names, lowpass=lowpass)
                 if any(info.rows):
@@ -56,10 +57,18 @@ def absorb_blocks(
     return tuple(blocks)
 
 
-def _edges(segment: slice, parts: int, multiple: int) -> list[tuple[int, int]]:
+def _used(trajectory: Trajectory) -> NDArray[np.bool_]:
+    """(T,) samples with a valid row."""
+    return np.ones(len(trajectory), dtype=bool) if trajectory.valid is None else trajectory.valid.any(axis=1)
+
+
+def _edges(segment: slice, valid: NDArray[np.bool_], parts: int, multiple: int) -> list[tuple[int, int]]:
     """First and last sample (excluded) of the stretches, on the samples that decimation keeps."""
-    length = segment.stop - segment.start
-    cuts = [segment.start + length * k // parts // multiple * multiple for k in range(parts)]
+    if parts == 0:
+        return []
+    at = np.flatnonzero(valid[segment])
+    inner = [int(at[len(at) * k // parts]) // multiple * multiple for k in range(1, parts)]
+    cuts = [segment.start, *(segment.start + k for k in inner)]
     return [(a, b) for a, b in zip(cuts, [*cuts[1:], segment.stop], strict=True) if b > a]
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from steelyard.basis import base_parameters
+from steelyard.basis import ParameterBasis, base_parameters
 from steelyard.estimate.result import Estimate
 from steelyard.estimate.structure import Trial, cross_validate
 from steelyard.information import SquareRootInformation
@@ -35,6 +36,7 @@ STRUCTURES: Mapping[str, Structure] = {
     "coulomb": Structure((Viscous(), Coulomb()), "viscous, Coulomb and offset"),
     "graded": Structure((Viscous(), GradedFriction()), "viscous, dry friction that builds up with speed, and offset"),
 }
+Fit = Callable[[SquareRootInformation, Model, ParameterBasis], Estimate]
 TIE = 1.02  # a structure within this factor of the best is as good; the one with fewer columns is taken
 
 
@@ -54,14 +56,14 @@ def all_terms() -> tuple[Term, ...]:
 def choose_friction(
     robot: Robot,
     blocks: Sequence[SquareRootInformation],
-    fit: Callable[[SquareRootInformation, Model], Estimate],
+    fit: Fit,
 ) -> tuple[tuple[Trial, ...], str]:
     """Compare the structures on held-out blocks.
 
     Args:
         robot: the robot.
         blocks: information of blocks of the training data over the base columns of `all_terms`.
-        fit: estimates the base columns of a model.
+        fit: estimates the base columns of a model, from their information, the model and its basis.
 
     Returns:
         The trials, best first, and the name of the structure to use: the simplest within TIE of the best.
@@ -71,9 +73,13 @@ def choose_friction(
     trials: list[Trial] = []
     for name, model in models.items():
         if len(blocks) > 1:
-            trials += cross_validate(blocks, {name: bases[name].names}, lambda info, m=model: fit(info, m))  # type: ignore[misc]
+            trials += cross_validate(blocks, {name: bases[name].names}, partial(_of, fit, model, bases[name]))
     if not trials:
         return (), "coulomb"
     trials.sort(key=lambda trial: trial.error)
     good = [trial for trial in trials if trial.error <= TIE * trials[0].error]
     return tuple(trials), min(good, key=lambda trial: trial.columns).name
+
+
+def _of(fit: Fit, model: Model, basis: ParameterBasis, info: SquareRootInformation) -> Estimate:
+    return fit(info, model, basis)

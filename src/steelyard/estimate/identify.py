@@ -108,7 +108,8 @@ def identify(
         robot: with the joints of the recordings.
         recordings: at least one, with torque.
         terms: of the model; None to let the data choose the friction terms by blocked cross-validation.
-        estimator: ``prior`` (towards the model file, friction not negative), ``weighted`` or ``ordinary``.
+        estimator: ``prior`` (towards the model file, friction and rotor inertia not negative), ``weighted``,
+            ``ordinary``.
         cutoff: [Hz]; None to choose it for each recording from its spectra.
         use_recorded_dq: None to judge.
 
@@ -130,7 +131,9 @@ def identify(
     trials: tuple[Trial, ...] = ()
     structure = ""
     if terms is None:
-        trials, structure = choose_friction(robot, _folds(blocks), lambda part, sub: _fit(sub, part, estimator))
+        trials, structure = choose_friction(
+            robot, _folds(blocks), lambda part, sub, own: _fit(sub, part, estimator, own)
+        )
         model = Model(robot, terms_of(structure))
         basis = base_parameters(model)
         blocks = [block.select(basis.names) for block in blocks]
@@ -172,16 +175,13 @@ def _merged(blocks: Sequence[SquareRootInformation]) -> SquareRootInformation:
     return total
 
 
-def _fit(model: Model, info: SquareRootInformation, estimator: str, basis: ParameterBasis | None = None) -> Estimate:
+def _fit(model: Model, info: SquareRootInformation, estimator: str, basis: ParameterBasis) -> Estimate:
     if estimator == "weighted":
         return weighted(info, basis=basis)
     if estimator == "ordinary":
         return ordinary(info, basis=basis)
-    if basis is None:
-        basis = base_parameters(model)
-    # Rotor inertia keeps its sign free: behind a torque sensor at the link it is a small correction of either sign.
-    friction = [c.name for c in model.columns if c.nonnegative and not c.name.endswith("/rotor_inertia")]
-    return with_prior(info, physical_prior(model, info), basis=basis, nonnegative=friction)
+    bound = [column.name for column in model.columns if column.nonnegative]
+    return with_prior(info, physical_prior(model, info), basis=basis, nonnegative=bound)
 
 
 def _described(estimate: Estimate, trials: Sequence[Trial], structure: str) -> Estimate:

@@ -155,7 +155,7 @@ def data_findings(estimate: Estimate) -> list[Finding]:
                 "warning",
                 f"the motion barely shows this combination (1 to {1.0 / ratio:.0f} of the best): {words}",
                 value=ratio,
-                cure="design a motion for it: steelyard excite",
+                cure="record a motion that moves these bodies faster, further and apart from one another",
             )
         )
     return findings

@@ -33,7 +33,11 @@ def predict(model: Model, theta: Array, recording: Trajectory, *, cutoff: float)
         recording: as recorded; its torque is not used.
         cutoff: [Hz].
     """
-    motion = prepare_recording(recording, model.robot).trajectory
+    return along(model, theta, prepare_recording(recording, model.robot).trajectory, cutoff=cutoff)
+
+
+def along(model: Model, theta: Array, motion: Trajectory, *, cutoff: float) -> Prediction:
+    """As `predict`, along a motion that is prepared already (several models share one preparation)."""
     torque = model.torque(theta, motion)
     smooth = [zero_phase(torque[segment], motion.step, cutoff, axis=0) for segment in motion.segments]
     return Prediction(motion.time, np.concatenate(smooth), cutoff)

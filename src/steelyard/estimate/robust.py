@@ -26,8 +26,8 @@ REJECT = 5.0  # deviations, which one normal value in two millions exceeds
 GROSS = 4.0  # deviations beyond which a row is called an outlier: 1 of 16 000 for normal noise
 NOTABLE = 1e-3  # share of outliers from which it is a finding
 APART = 0.2  # [s] outliers nearer than this make one interval
-SETTLED = 1e-3  # of the deviations
-PASSES = 50  # at most, with and without the rows that are left out
+SETTLED = 1e-2  # of the deviations
+PASSES = 30  # at most, with and without the rows that are left out
 EXACT = 1e-10  # of the torque: scale below which residuals are rounding
 
 

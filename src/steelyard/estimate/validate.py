@@ -13,12 +13,13 @@ from steelyard.basis import ParameterBasis
 from steelyard.data.trajectory import Trajectory
 from steelyard.estimate.identify import Recording
 from steelyard.estimate.least_squares import weighted
-from steelyard.estimate.predict import Prediction, predict
+from steelyard.estimate.predict import Prediction, along
 from steelyard.estimate.result import Estimate
 from steelyard.finding import Finding
 from steelyard.information import SquareRootInformation
 from steelyard.model import Model
 from steelyard.preparation.cutoff import choose_cutoff
+from steelyard.preparation.pipeline import prepare_recording
 
 Array = NDArray[np.float64]
 FEED_FORWARD, GRAVITY_COMPENSATION = 0.05, 0.20
@@ -92,11 +93,12 @@ def validate_recording(
         DataError: no torque, an interval without samples, a cut-off above half the sampling rate.
     """
     measured = recording.trajectory.ordered(model.robot.joint_names)
-    prediction = predict(model, theta, measured, cutoff=cutoff)
+    motion = prepare_recording(measured, model.robot).trajectory
+    prediction = along(model, theta, motion, cutoff=cutoff)
     result = _scored(measured, prediction, recording.interval)
     old = []
     for values in () if baseline is None else (baseline.urdf, baseline.friction):
-        guess = None if values is None else predict(model, values, measured, cutoff=cutoff)
+        guess = None if values is None else along(model, values, motion, cutoff=cutoff)
         old.append(float("nan") if guess is None else _scored(measured, guess, recording.interval).relative_error)
     urdf, friction = old or (float("nan"), float("nan"))
     findings = tuple(_findings(measured.name, result, urdf, friction))
@@ -156,7 +158,7 @@ def verdict(validations: Sequence[Validation]) -> tuple[bool | None, bool | None
     if not validations:
         return None, None, "Not validated: give a recording of another motion with --validate before using this model."
     worst = max(validations, key=lambda v: v.score.relative_error)
-    error = worst.score.relative_error
+    error, joints = worst.score.relative_error, worst.score.relative_error_per_joint
     forward, gravity = error < FEED_FORWARD, error < GRAVITY_COMPENSATION
     use = (
         "good enough for torque feed-forward and model-based control"
@@ -165,5 +167,8 @@ def verdict(validations: Sequence[Validation]) -> tuple[bool | None, bool | None
         if gravity
         else "not good enough for control"
     )
-    missed = f"On unseen motion ({worst.name}) the model misses {100 * error:.1f} % of the torque"
-    return forward, gravity, f"{missed}: {use}."
+    limit = FEED_FORWARD if forward else GRAVITY_COMPENSATION
+    weak = [f"{worst.score.joint_names[j]} ({100 * joints[j]:.0f} %)" for j in np.argsort(-joints) if joints[j] > limit]
+    but = f", but not for {', '.join(weak)}" if gravity and weak else ""
+    missed = f"the model misses {100 * error:.1f} % of the torque below {worst.score.cutoff:.3g} Hz"
+    return forward, gravity, f"On unseen motion ({worst.name}) {missed}: {use}{but}."

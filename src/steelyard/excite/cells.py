@@ -1,4 +1,4 @@
-"""A motion cut into short cells of time, with bounds that hold at every instant of a cell and not only where sampled."""
+"""A motion cut into short cells of time, with bounds that hold at every instant of a cell and not only at samples."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def fourier_cells(motion: FourierMotion, count: int) -> Cells:
     `h^2 / 2 max |f''|`; and no derivative of a series exceeds the sum of its amplitudes times their frequencies.
     """
     half = 0.5 * motion.period / count
-    middle = (2.0 * np.arange(count) + 1.0) * half
+    middle: Array = half * np.arange(1.0, 2.0 * count, 2.0)
     at = motion.at(middle)
     bound = _amplitudes(motion)
     slope = [at.dq, at.ddq, at.dddq, np.broadcast_to(bound[4], at.q.shape)]
@@ -55,7 +55,7 @@ def fourier_cells(motion: FourierMotion, count: int) -> Cells:
 
 
 def _amplitudes(motion: FourierMotion) -> Array:
-    """(6, n) bounds of the k-th derivative of the position by its harmonics, k = 0 .. 5 (the mean left out of k = 0)."""
+    """(6, n) bounds of the k-th derivative of the position by its harmonics, k = 0 .. 5 (k = 0 without the mean)."""
     count = len(motion.family.harmonics[0])
     speed = np.hypot(motion.coefficients[:, 1 : count + 1], motion.coefficients[:, count + 1 :])
     w = 2.0 * np.pi / motion.period * np.array(motion.family.harmonics)

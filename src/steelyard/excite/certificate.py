@@ -7,16 +7,18 @@ over all of it (`cells`, `torque_bound`), and those bounds are held against the 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from steelyard.data.trajectory import Trajectory
 from steelyard.errors import StudyError
 from steelyard.excite.cells import Cells, fourier_cells
 from steelyard.excite.fourier import FourierMotion, Kinematics, Rest
 from steelyard.excite.limits import MotionLimits
+from steelyard.excite.piecewise import ends_of, sampled_cells
 from steelyard.excite.torque_bound import NominalTorque, nominal_torque, torque_bound
 from steelyard.finding import Finding
 from steelyard.model import Model
@@ -24,7 +26,8 @@ from steelyard.model import Model
 Array = NDArray[np.float64]
 STEP = 5e-4  # [s] of a cell: half a period of the fastest controllers in use
 LEAST = 2000  # cells a motion, however short
-AT_REST = 1e-9  # speed, acceleration and jerk at both ends, in SI
+AT_REST = (1e-9, 1e-9, 1e-9)  # what counts as zero at both ends: speed, acceleration, jerk in SI
+ROUNDED = (1e-6, 1e-6, 1e-2)  # the same for decimal numbers, whose jerk is a difference over one step
 
 
 class Clearance(Protocol):
@@ -78,6 +81,7 @@ class Certificate:
         rest: what had to be zero at both ends.
         checks: one a joint and quantity.
         ends: largest speed, acceleration and jerk at both ends, in SI.
+        still: what counts as zero there.
         not_checked: in words.
     """
 
@@ -89,13 +93,14 @@ class Certificate:
     rest: Rest
     checks: tuple[Check, ...]
     ends: tuple[float, float, float]
+    still: tuple[float, float, float]
     not_checked: tuple[str, ...]
 
     @property
     def at_rest(self) -> bool:
         """Whether the motion starts and ends as it has to."""
         wanted = {"free": 0, "acceleration": 2, "jerk": 3}[self.rest]
-        return all(end <= AT_REST for end in self.ends[:wanted])
+        return all(end <= zero for end, zero in zip(self.ends[:wanted], self.still, strict=False))
 
     @property
     def passed(self) -> bool:
@@ -110,24 +115,16 @@ class Certificate:
     @property
     def findings(self) -> tuple[Finding, ...]:
         """Every failure."""
-        found = [
-            Finding(
-                code=f"excite.{check.quantity}", level="error",
-                message=f"{check.quantity} reaches {check.bound:.6g}, the limit is {check.limit:.6g}, at {check.time:.4g} s",
-                where=check.joint, value=check.bound,
-                cure="slow the motion down, make it smaller, or design it with a smaller share of the limits",
-            )
-            for check in self.checks if not check.passed
-        ]  # fmt: skip
+        found = [_failure(check) for check in self.checks if not check.passed]
         if not self.at_rest:
             found.append(
                 Finding(
                     code="excite.rest",
                     level="error",
-                    value=max(self.ends),
                     message="the motion does not start and end at rest: a controller would be asked for a jump",
+                    value=max(self.ends),
                     cure="design it with rest at both ends, or blend it in and out",
-                )  # fmt: skip
+                )
             )
         return tuple(found)
 
@@ -179,7 +176,51 @@ def certify(
         uncertainty=uncertainty,
         clearance=clearance,
         digest=digest.hexdigest(),
+        still=AT_REST,
     )
+
+
+def certify_trajectory(
+    trajectory: Trajectory,
+    model: Model,
+    limits: MotionLimits,
+    *,
+    rest: Rest = "acceleration",
+    theta: Array | None = None,
+    uncertainty: float = 0.0,
+    step: float = STEP,
+    clearance: Clearance | None = None,
+) -> Certificate:
+    """Check a motion from elsewhere, as a trajectory controller runs it: polynomials between its samples.
+
+    Args:
+        trajectory: with q, dq and, for smooth accelerations, ddq; joints by name.
+        model, limits, rest, theta, uncertainty, step, clearance: as for `certify`.
+
+    Raises:
+        DataError: a joint or the velocities are missing, a gap.
+        StudyError: as for `certify`.
+    """
+    if not step > 0.0:
+        raise StudyError("the step of the certificate must be a positive time [s]", value=step)
+    unknown = [name for name in trajectory.joint_names if name not in model.robot.joint_names]
+    if unknown:
+        raise StudyError("the motion is for other joints", value=unknown[0], choices=model.robot.joint_names)
+    ordered = trajectory.ordered(model.robot.joint_names)
+    certificate = certify_cells(
+        sampled_cells(ordered, step),
+        ends_of(ordered),
+        model,
+        limits,
+        rest=rest,
+        nominal=nominal_torque(model, theta),
+        uncertainty=uncertainty,
+        clearance=clearance,
+        digest=trajectory.source,
+        still=ROUNDED,
+    )
+    jumps = "acceleration" if trajectory.ddq is None else "jerk"
+    return replace(certificate, not_checked=(*certificate.not_checked, f"the jumps of {jumps} at the samples"))
 
 
 def certify_cells(
@@ -193,6 +234,7 @@ def certify_cells(
     uncertainty: float,
     clearance: Clearance | None,
     digest: str,
+    still: tuple[float, float, float],
 ) -> Certificate:
     """Hold the bounds of a motion that is cut into cells against the limits; arguments as for `certify`.
 
@@ -232,8 +274,21 @@ def certify_cells(
         uncertainty=uncertainty,
         rest=rest,
         checks=tuple(checks),
-        ends=tuple(float(np.abs(x).max()) for x in ends[1:]),
+        ends=(_most(ends.dq), _most(ends.ddq), _most(ends.dddq)),
+        still=still,
         not_checked=tuple(missed),
+    )
+
+
+def _failure(check: Check) -> Finding:
+    reached = f"{check.quantity} reaches {check.bound:.6g} at {check.time:.4g} s"
+    return Finding(
+        code=f"excite.{check.quantity}",
+        level="error",
+        message=f"{reached}, the limit is {check.limit:.6g}",
+        where=check.joint,
+        value=check.bound,
+        cure="slow the motion down, make it smaller, or design it with a smaller share of the limits",
     )
 
 
@@ -247,6 +302,10 @@ def _range(name: str, cells: Cells, limits: MotionLimits, j: int) -> list[Check]
         Check("position", name, lower, bottom, float(t[low]), bottom >= lower, (center - bottom) / reach),
         Check("position", name, upper, top, float(t[high]), top <= upper, (top - center) / reach),
     ]
+
+
+def _most(x: Array) -> float:
+    return float(np.abs(x).max())
 
 
 def _check(quantity: str, name: str, bound: Array, limit: float, times: Array) -> Check:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.basis import ParameterBasis, base_parameters
+from steelyard.basis import base_parameters
 from steelyard.errors import StudyError
 from steelyard.excite.criteria import SQUARINGS, criterion_named, exact
 from steelyard.excite.envelope import DENSITY, Envelope, envelope_of
@@ -19,6 +19,7 @@ from steelyard.excite.feasible_map import descend_mapped
 from steelyard.excite.fourier import FourierFamily, FourierMotion, Rest, shared_harmonics
 from steelyard.excite.information import MotionInformation
 from steelyard.excite.interior import Schedule, descend
+from steelyard.excite.ipopt import descend_ipopt
 from steelyard.excite.limits import MotionLimits
 from steelyard.excite.objective import Objective, TorqueLimit
 from steelyard.excite.search import CHANGE, POLISH, START, Clock, Outcome, Progress, search
@@ -112,7 +113,7 @@ def design_motion(
         deviations: torque noise of each joint [N m or N], one for all when not given.
         prior: (b, b) information on the base parameters that is there already.
         nominal: (p,) parameters for the torque limits; those of the model file when not given.
-        optimiser: interior, feasible_map, slsqp or cma.
+        optimiser: interior, feasible_map, slsqp; with their extras cma and ipopt.
         starts: independent starts.
         changes: further searches from the best motion with one joint changed.
         budget: CPU seconds.
@@ -123,30 +124,82 @@ def design_motion(
         StudyError: an option that does not exist, or limits that leave no room.
     """
     local_of = _optimiser(optimiser)
-    if columns not in ("rigid", "all"):
-        raise StudyError("not a choice of columns", value=columns, choices=("rigid", "all"))
-    if starts < 1 or changes < 0 or not budget > 0.0:
-        raise StudyError("a design needs at least one start and some time", value=(starts, changes, budget))
-    robot = model.robot
-    if limits.joint_names != robot.joint_names:
-        raise StudyError("the limits are for other joints", value=limits.joint_names, choices=robot.joint_names)
+    _check(starts, changes, budget, seed)
     values = model.nominal if nominal is None else np.asarray(nominal, dtype=np.float64)
     if columns == "rigid":
-        values = values[[model.names.index(column.name) for column in RigidBody().columns(robot)]]
-        model = Model(robot, (RigidBody(),))
-    basis = base_parameters(model)
-    family = _family(len(robot.joint_names), period, harmonics, rest)
-    K = 40 * family.highest if samples is None else samples
-    narrow = limits.share(share)
-    envelope = envelope_of(family, narrow, density=COARSE if optimiser == "slsqp" else DENSITY)
-    noise = None if deviations is None else np.asarray(deviations, dtype=np.float64)
+        values = values[[model.names.index(column.name) for column in RigidBody().columns(model.robot)]]
+        model = Model(model.robot, (RigidBody(),))
+    elif columns != "all":
+        raise StudyError("not a choice of columns", value=columns, choices=("rigid", "all"))
+    problem = _problem(
+        model,
+        limits,
+        family=_family(len(model.robot.joint_names), period, harmonics, rest),
+        share=share,
+        density=COARSE if optimiser == "slsqp" else DENSITY,
+        samples=samples,
+        noise=None if deviations is None else np.asarray(deviations, dtype=np.float64),
+        prior=prior,
+        nominal=values,
+    )
+    clock = Clock(budget)
+    outcome = search(
+        problem.family,
+        problem.envelope,
+        local=partial(_local, local_of, problem, criterion, clock),
+        score=partial(_score, problem, criterion),
+        starts=starts,
+        changes=changes,
+        seed=seed,
+        clock=clock,
+        progress=progress,
+    )
+    coefficients = problem.family.coefficients(outcome.x)
+    coefficients[:, 0] += limits.center
+    motion = FourierMotion(model.robot.joint_names, problem.family, coefficients)
+    information = problem.sharp.matrix(outcome.x)
+    return Design(motion, criterion, columns, problem.names, outcome.value, information, outcome, seed, limits, share)
+
+
+class _Problem(NamedTuple):
+    """What is searched: motions, their limits, and the objective with dry friction smoothed and sharp."""
+
+    family: FourierFamily
+    envelope: Envelope
+    smooth: Objective
+    sharp: Objective
+    names: tuple[str, ...]
+
+
+def _problem(
+    model: Model,
+    limits: MotionLimits,
+    *,
+    family: FourierFamily,
+    share: float,
+    density: int,
+    samples: int | None,
+    noise: Array | None,
+    prior: Array | None,
+    nominal: Array,
+) -> _Problem:
+    """Raises StudyError where limits and robot do not fit."""
+    if limits.joint_names != model.robot.joint_names:
+        raise StudyError("the limits are for other joints", value=limits.joint_names, choices=model.robot.joint_names)
+    count = 40 * family.highest if samples is None else samples
+    if count <= 2 * family.highest:
+        raise StudyError(
+            "too few samples a period for its harmonics", value=count, cure=f"at least {2 * family.highest + 1}"
+        )
+    basis, narrow = base_parameters(model), limits.share(share)
+    torque = TorqueLimit(basis.regroup(nominal), narrow.effort) if np.isfinite(narrow.effort).any() else None
     smooth, sharp = (
         Objective(
             family,
             limits.center,
-            MotionInformation(model, basis.names, K, deviations=noise, prior=prior, sign_speeds=speeds),
-            samples=K,
-            torque=_torque(basis, values, narrow),
+            MotionInformation(model, basis.names, count, deviations=noise, prior=prior, sign_speeds=speeds),
+            samples=count,
+            torque=torque,
         )
         for speeds in (SIGN_SHARE * limits.velocity, None)
     )
@@ -155,24 +208,14 @@ def design_motion(
             "the torque limits do not even hold the robot in the middle of its range",
             value=[float(e) for e in limits.effort], cure="check the effort limits, the masses and gravity",
         )  # fmt: skip
-    clock = Clock(budget)
-    outcome = search(
-        family,
-        envelope,
-        local=partial(_local, local_of, smooth, envelope, criterion, clock),
-        score=partial(_score, sharp, criterion),
-        starts=starts,
-        changes=changes,
-        seed=seed,
-        clock=clock,
-        progress=progress,
-    )
-    coefficients = family.coefficients(outcome.x)
-    coefficients[:, 0] += limits.center
-    motion = FourierMotion(robot.joint_names, family, coefficients)
-    return Design(
-        motion, criterion, columns, basis.names, outcome.value, sharp.matrix(outcome.x), outcome, seed, limits, share
-    )
+    return _Problem(family, envelope_of(family, narrow, density=density), smooth, sharp, basis.names)
+
+
+def _check(starts: int, changes: int, budget: float, seed: int) -> None:
+    if starts < 1 or changes < 0 or not budget > 0.0:
+        raise StudyError("a design needs at least one start and some time", value=(starts, changes, budget))
+    if seed < 0:
+        raise StudyError("a seed is a whole number from 0 on", value=seed)
 
 
 def _family(joints: int, period: float, harmonics: int | Sequence[Sequence[int]], rest: Rest) -> FourierFamily:
@@ -184,10 +227,6 @@ def _family(joints: int, period: float, harmonics: int | Sequence[Sequence[int]]
     return FourierFamily(period, rows, rest)
 
 
-def _torque(basis: ParameterBasis, nominal: Array, limits: MotionLimits) -> TorqueLimit | None:
-    return TorqueLimit(basis.regroup(nominal), limits.effort) if np.isfinite(limits.effort).any() else None
-
-
 Descend = Callable[..., Array]
 
 
@@ -197,21 +236,20 @@ def _optimiser(name: str) -> Descend:
         "feasible_map": descend_mapped,
         "slsqp": descend_sequential,
         "cma": evolve,
+        "ipopt": descend_ipopt,
     }
     if name not in known:
         raise StudyError("not an optimiser of excitation", value=name, choices=tuple(known))
     return known[name]
 
 
-def _local(
-    local_of: Descend, objective: Objective, envelope: Envelope, criterion: str, clock: Clock, x: Array, kind: int
-) -> Array:
+def _local(local_of: Descend, problem: _Problem, criterion: str, clock: Clock, x: Array, kind: int) -> Array:
     """One local search, from a motion that is first made slow enough for the torque limits."""
-    while not objective.load(x) < 1.0:
+    while not problem.smooth.load(x) < 1.0:
         x = 0.7 * x
     smooth = criterion_named(criterion, squarings=SQUARINGS + (SHARPER if kind == POLISH else 0))
-    return local_of(objective, envelope, x, smooth, schedule=SCHEDULES[kind], expired=clock.expired)
+    return local_of(problem.smooth, problem.envelope, x, smooth, schedule=SCHEDULES[kind], expired=clock.expired)
 
 
-def _score(objective: Objective, criterion: str, x: Array) -> float:
-    return exact(criterion, objective.matrix(x)) if objective.load(x) < 1.0 else float("inf")
+def _score(problem: _Problem, criterion: str, x: Array) -> float:
+    return exact(criterion, problem.sharp.matrix(x)) if problem.sharp.load(x) < 1.0 else float("inf")

@@ -28,7 +28,7 @@ def evolve(
     schedule: Schedule,
     expired: Callable[[], bool],
 ) -> Array:
-    """A better motion that touches its limits; arguments as for `interior.descend`, of which the last weight is used.
+    """A better motion that touches its limits; arguments as for `interior.descend`, with its last weight.
 
     Raises:
         StudyError: the package cma is not installed.

@@ -30,7 +30,7 @@ def descend_mapped(
     schedule: Schedule,
     expired: Callable[[], bool],
 ) -> Array:
-    """A better motion that touches its limits; arguments as for `interior.descend`, of which the last weight is used."""
+    """A better motion that touches its limits; arguments as for `interior.descend`, with its last weight."""
     from scipy.optimize import minimize
 
     shape = x.shape

@@ -51,13 +51,14 @@ class FourierFamily:
     rest: Rest = "free"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "harmonics", tuple(tuple(int(l) for l in row) for row in self.harmonics))
+        object.__setattr__(self, "harmonics", tuple(tuple(row) for row in self.harmonics))
         if not (np.isfinite(self.period) and self.period > 0.0):
             raise StudyError("the period must be a positive time [s]", value=self.period)
         if self.rest not in ("free", "acceleration", "jerk"):
             raise StudyError("not a way to come to rest", value=self.rest, choices=("free", "acceleration", "jerk"))
         for row in self.harmonics:
-            if len(row) != len(self.harmonics[0]) or any(l < 1 for l in row) or list(row) != sorted(set(row)):
+            whole = all(isinstance(l, int) and l >= 1 for l in row)
+            if not whole or len(row) != len(self.harmonics[0]) or list(row) != sorted(set(row)):
                 raise StudyError(
                     "harmonics are different whole numbers from 1 on, as many for each joint",
                     value=[list(r) for r in self.harmonics],

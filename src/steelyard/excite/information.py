@@ -20,7 +20,8 @@ from steelyard.errors import StudyError
 from steelyard.excite.features import States, features_of
 from steelyard.model import Layout, Model
 from steelyard.robot.adjoint import LINE, record_block, reverse_block, tape
-from steelyard.robot.kernel import BLOCK, SPARE
+from steelyard.robot.kernel import SPARE
+from steelyard.robot.motion import BLOCK
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]

@@ -29,16 +29,16 @@ def descend_sequential(
     schedule: Schedule,
     expired: Callable[[], bool],
 ) -> Array:
-    """A better motion inside its limits; arguments as for `interior.descend`, of which the last weight is used."""
+    """A better motion inside its limits; arguments as for `interior.descend`, with its last weight."""
     from scipy.optimize import minimize
 
     n, m = x.shape
     rows = envelope.rows
     R = rows.shape[1]
-    jacobian = np.zeros((n, R, n, m))
+    blocks = np.zeros((n, R, n, m))
     for j in range(n):
-        jacobian[j, :, j] = rows[j]
-    jacobian = jacobian.reshape(n * R, n * m)
+        blocks[j, :, j] = rows[j]
+    jacobian = blocks.reshape(n * R, n * m)
     both = np.vstack([-jacobian, jacobian])
 
     def value(flat: Array) -> tuple[float, Array]:

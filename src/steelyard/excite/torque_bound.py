@@ -56,10 +56,11 @@ def nominal_torque(model: Model, theta: Array | None = None) -> NominalTorque:
         return NominalTorque(robot.parameters, robot.damping, robot.friction, robot.rotor_inertia, np.zeros(n))
     value = dict(zip(model.names, np.asarray(theta, dtype=np.float64).tolist(), strict=True))
     bodies = [value.pop(column.name, 0.0) for column in RigidBody().columns(robot)]
-    drive = [
+    viscous, coulomb, rotor, offset = (
         np.array([value.pop(f"actuator/{joint}/{quantity}", 0.0) for joint in robot.joint_names]) for quantity in DRIVE
-    ]
-    return NominalTorque(np.array(bodies), *drive, ignored=tuple(name for name, v in value.items() if v != 0.0))
+    )
+    ignored = tuple(name for name, v in value.items() if v != 0.0)
+    return NominalTorque(np.array(bodies), viscous, coulomb, rotor, offset, ignored)
 
 
 def torque_bound(robot: Robot, cells: Cells, nominal: NominalTorque) -> Array:
@@ -86,7 +87,7 @@ class _Motion:
 
 
 def rate_bound(robot: Robot, most: Kinematics, parameters: Array) -> Array:
-    """(M, n) bound of the rate of the bodies' torque [N m/s or N/s] where positions and derivatives stay below `most`."""
+    """(M, n) bound of the rate of the bodies' torque [N m/s or N/s] in motions whose values are below `most`."""
     tree = robot.tree
     zero = np.zeros(len(most.q))
     base = _Motion(zero, zero, zero, zero + np.linalg.norm(tree.base_acceleration), zero)

@@ -20,7 +20,7 @@ ROUNDING = 1e-12
 AGREEMENT = 1e-9
 """Relative difference between a body and the sum of its links that is still the same body."""
 
-_CONSISTENT = "export a physically consistent result: `steelyard identify --consistent`"
+_CONSISTENT = "export physically consistent values: estimate.consistent of the library"
 _NONNEGATIVE = ("damping", "friction", "rotor_inertia")
 
 
@@ -226,7 +226,7 @@ def _remarks(robot: Robot, wanted: Mapping[str, Array]) -> Iterable[Finding]:
     if kept:
         message = f"{_listed(kept)} has no identified values: the file's stay"
         yield Finding("export.link_kept", "warning", message, where=robot.name, value=len(kept),
-                      cure="identify with --consistent to get values for every link with mass")  # fmt: skip
+                      cure="estimate.consistent of the library gives values for every link with mass")  # fmt: skip
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -48,7 +48,7 @@ def check_writable(parameters: Array, where: str) -> Array:
             "no model file can hold a negative mass, or first moments without a mass",
             where=where,
             value=float(values[0]),
-            cure="export a physically consistent result: `steelyard identify --consistent`",
+            cure="export physically consistent values: estimate.consistent of the library",
         )
     return values
 

@@ -19,11 +19,13 @@ from steelyard.assess.repetition import repetition
 from steelyard.data.trajectory import Trajectory
 from steelyard.errors import DataError, StudyError
 from steelyard.excite.fourier import FourierFamily, FourierMotion
+from steelyard.finding import Finding
 
 Array = NDArray[np.float64]
 MOST_HARMONICS = 60
 SAMPLES_A_HARMONIC = 8  # so that a series never follows the noise of single samples
 SAMPLES_A_CYCLE = 4  # of the highest harmonic
+NOT_NOISE = 10.0  # times the noise of neighbouring samples
 SEARCH = 0.02  # share of the period by which it is corrected at most
 CORRECTION_HARMONICS = 12  # enough of the motion to tell its period
 
@@ -37,12 +39,14 @@ class FourierFit:
         origin: [s] of the recording.
         noise: (n,) standard deviation of what the series does not explain [rad or m].
         samples: number fitted.
+        findings: whether the motion is as periodic as it should be.
     """
 
     motion: FourierMotion
     origin: float
     noise: Array
     samples: int
+    findings: tuple[Finding, ...] = ()
 
     def __post_init__(self) -> None:
         self.noise.setflags(write=False)
@@ -110,7 +114,29 @@ def fourier_fit(
     family = FourierFamily(found, (tuple(range(1, count + 1)),) * q.shape[1])
     motion = FourierMotion(trajectory.joint_names, family, _swevers(coefficients, found), name=trajectory.name)
     noise = np.sqrt(left / max(1, len(t) - 2 * count - 1))
-    return FourierFit(motion, origin, noise, len(t))
+    return FourierFit(motion, origin, noise, len(t), tuple(_unexplained(trajectory, noise, found)))
+
+
+def _unexplained(trajectory: Trajectory, noise: Array, period: float) -> list[Finding]:
+    """A finding when the series leaves far more than the noise of neighbouring samples: third differences tell that."""
+    q = trajectory.channel("q")
+    if len(q) < 4:
+        return []
+    rough = np.median(np.abs(np.diff(q, 3, axis=0)), axis=0) / (0.6745 * np.sqrt(20.0))
+    worst = int(np.argmax(noise / np.maximum(rough, 1e-9)))
+    if noise[worst] <= NOT_NOISE * max(rough[worst], 1e-9):
+        return []
+    return [
+        Finding(
+            "data.not_periodic",
+            "warning",
+            f"the series of {period:.4g} s misses the positions of {trajectory.joint_names[worst]} by "
+            f"{noise[worst]:.2g} rad (m), which is no noise",
+            where=trajectory.name,
+            value=float(noise[worst]),
+            cure="cut off the run-up to the periodic motion, or filter instead of fitting a series",
+        )
+    ]
 
 
 def _period(trajectory: Trajectory) -> float:

@@ -85,7 +85,10 @@ def prepare_recording(
     return Prepared(prepared, LowPass(chosen.cutoff, keep_every), chosen, velocity)
 
 
-DENSE, CLEAR = 25.0, 5.0  # the second low-pass takes 3e-6 of the torque at the cut-off and leaves 7e-4 at the new Nyquist
+DENSE, CLEAR = (
+    25.0,
+    5.0,
+)  # the second low-pass takes 3e-6 of the torque at the cut-off and leaves 7e-4 at the new Nyquist
 OVERSAMPLE = 2.5  # samples kept a period of the cut-off: the filtered noise of closer ones is the same noise
 
 

@@ -70,12 +70,11 @@ RULES: Mapping[str, Rule] = {
     "fit.mass_matrix_indefinite": Rule(
         "single values came out that no body has, in directions that the motion hardly shows; base parameters, first "
         "moments and products of inertia may be negative, a mass matrix may not",
-        "identify again with --consistent, which keeps every link a possible body, or record motion that reaches such "
-        "poses; parameters with a sign of their own are never clipped to zero",
+        "record motion that reaches such poses; parameters with a sign of their own are never clipped to zero",
     ),
     "fit.infeasible_unconstrained": Rule(
         "noise and weakly shown directions took values that no body has",
-        "use the consistent estimate (--consistent); clipping single values to zero would spoil the torque",
+        "fit possible bodies (estimate.consistent of the library); clipping single values would spoil the torque",
     ),
     "fit.far_from_model": Rule("the model file, the tool or the mount is not what is on the robot"),
     "validation.repeats_training": Rule(

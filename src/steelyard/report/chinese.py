@@ -199,7 +199,7 @@ CHINESE: Mapping[str, str] = {
 }
 
 CURES: Mapping[str, str] = {
-    "model.mimic_locked": "写明锁定位置，或改用 mimic='project'。",
+    "model.mimic_locked": "在研究文件的 [robot.locked] 中写明锁定位置。",
     "data.delay": "用同一时钟给力矩和位置打时间戳，或先补偿延迟再辨识。",
     "data.gap": "查明录制为何丢样；间断两侧分段使用，绝不插值。",
     "data.saturation": "减小运动幅度或提高量程后重新录制。",
@@ -215,7 +215,7 @@ CURES: Mapping[str, str] = {
     "fit.residual_coupling": "寻找共同原因：耦合齿轮、跨关节的线缆或工具、其后的质量错误。",
     "fit.coloured_residual": "区间已计入相关性；缺失的效应（摩擦、柔性、时间对齐）也会这样表现，见趋势检验。",
     "fit.cancelling_terms": "运动区分不开这两项：增加能区分的运动，或去掉其一；在此之前单个数值没有意义。",
-    "fit.mass_matrix_indefinite": "用到达这些姿态的运动训练，或用 --consistent 辨识。",
+    "fit.mass_matrix_indefinite": "用到达这些姿态的运动训练。",
     "fit.far_from_model": "称量工具或连杆，保持几个姿态比较力矩：二者必有一错。",
     "fit.unbounded": "没有界的参数不在数据中：让相应关节运动，或去掉该项。",
     "validation.worse_than_model": "训练运动没有显示这一运动所需的内容：用更丰富的运动训练。",

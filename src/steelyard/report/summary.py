@@ -25,7 +25,8 @@ def summary(run: Run) -> str:
 def finding_lines(findings: tuple[Finding, ...]) -> list[str]:
     """Warnings and errors in full, notes counted."""
     loud = [f for f in findings if f.level != "info"]
-    lines = [f"Findings: {len(loud)}"]
+    notes = len(findings) - len(loud)
+    lines = [f"Findings: {len(loud) or 'no'} warning(s), {notes} note(s), all of them in report.html and --json"]
     for finding in loud:
         lines.append(f"  {finding}")
         if finding.cure:
@@ -35,14 +36,21 @@ def finding_lines(findings: tuple[Finding, ...]) -> list[str]:
 
 def _data(run: Run) -> list[str]:
     info = run.identification.estimate.information
-    lines = [f"Fitted: {info.samples} samples, {sum(info.rows)} rows, {len(info.joints)} joints."]
+    read = sum(len(r.trajectory) for r in run.recordings)
+    lines = [
+        f"Fitted: {info.samples} samples of {read} read (closer ones say the same after the low-pass), "
+        f"{sum(info.rows)} rows, {len(info.joints)} joints."
+    ]
     for recording, prepared in zip(run.recordings, run.identification.prepared, strict=True):
+        low, high = recording.interval or (recording.trajectory.time[0], recording.trajectory.time[-1])
         lines.append(
-            f"  {recording.trajectory.name}: low-pass {prepared.cutoff.cutoff:.3g} Hz ({prepared.cutoff.reason}); "
+            f"  {recording.trajectory.name}, {low:g} to {high:g} s: low-pass {prepared.cutoff.cutoff:.3g} Hz "
+            f"({prepared.cutoff.reason}); "
             f"velocity: {prepared.velocity.reason}"
         )
-    for name, position in run.robot.locked_at:
-        lines.append(f"  not recorded, held at {position:g}: {name}")
+    if run.robot.locked_at:
+        held = ", ".join(f"{name} at {position:g}" for name, position in run.robot.locked_at)
+        lines.append(f"  not recorded, held still: {held}")
     return lines
 
 
@@ -56,10 +64,9 @@ def validation_lines(validation: Validation) -> list[str]:
         f"{100 * result.relative_error_unfiltered:.2f} %)",
     ]
     if np.isfinite(validation.baseline_urdf):
-        lines.append(
-            f"  the model file alone {100 * validation.baseline_urdf:.1f} %, with fitted friction "
-            f"{100 * validation.baseline_urdf_friction:.1f} %"
-        )
+        friction = validation.baseline_urdf_friction
+        fitted = f", with friction fitted {100 * friction:.1f} %" if np.isfinite(friction) else ""
+        lines.append(f"  the model file as it stands misses {100 * validation.baseline_urdf:.1f} %{fitted}")
     width = max(map(len, result.joint_names))
     lines.append(f"  {'joint':{width}}  {'rms [N m]':>10} {'peak [N m]':>10} {'relative':>9}")
     for name, rms, peak, ratio in zip(
@@ -82,5 +89,6 @@ def _parameter_lines(run: Run) -> list[str]:
     units = {column.name: column.unit for column in run.identification.model.columns}
     for k in order:
         name = estimate.names[k]
-        lines.append(f"  {name:{width}}  {estimate.theta[k]:11.5g} +- {estimate.deviation[k]:.2g} {units[name]}")
+        mark = "" if run.identification.basis.classes[name] == "alone" else "  (combined)"
+        lines.append(f"  {name:{width}}  {estimate.theta[k]:11.5g} +- {estimate.deviation[k]:.2g} {units[name]}{mark}")
     return lines

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from steelyard.assess.judgement import judge, judgement_findings
 from steelyard.assess.mass_matrix import least_eigenvalue
+from steelyard.assess.plausible import plausibility
 from steelyard.data.trajectory import Trajectory
 from steelyard.errors import DataError
 from steelyard.estimate.identify import Identification, Recording, identify
@@ -91,47 +92,25 @@ def run(request: Request, *, say: Callable[[str], None] = lambda message: None) 
         SteelyardError: an input that cannot be used.
     """
     study = Study() if request.study is None else read_study(request.study)
-    estimator = request.estimator or study.estimate.name or "prior"
     say(f"reading {request.model} and {len(request.train) + len(request.validate)} recording(s)")
     train = read_recordings(request.train, study)
     unseen = read_recordings(request.validate, study)
     robot = robot_for(request.model, study, [*train, *unseen])
-    for trajectory in (*train, *unseen):
-        trajectory.ordered(robot.joint_names).channel("tau")
+    noted = _plausible([*train, *unseen], robot)
     names = request.terms or study.terms.names
     recordings = tuple(Recording(t, request.train_interval) for t in train)
     say(f"fitting {sum(map(len, train))} samples of {len(robot.joint_names)} joints")
-    cutoff = study.prepare.cutoff_hz
-    recorded = study.prepare.use_recorded_dq
-    identification = identify(
-        robot,
-        recordings,
-        terms=None if names is None else terms_named(names),
-        estimator=estimator,
-        cutoff=cutoff if isinstance(cutoff, float) else None,
-        use_recorded_dq=recorded if isinstance(recorded, bool) else None,
-    )
+    identification = _identified(robot, recordings, study, names, request.estimator or study.estimate.name or "prior")
     model = identification.model
-    old = baselines(model, identification.basis, identification.estimate.information)
     say(f"validating on {len(unseen)} recording(s)")
-    validations = tuple(
-        validate_recording(
-            model,
-            identification.theta_for(r.trajectory),
-            r,
-            cutoff=request.score_cutoff or identification.cutoff,
-            baseline=old,
-        )
-        for r in (Recording(t, request.validate_interval) for t in unseen)
-    )
+    validations = _validated(identification, unseen, request)
     poses = identification.prepared[0].trajectory.channel("q")
-    positive = (
-        least_eigenvalue(model, identification.estimate.full(model.names), poses[:: max(1, len(poses) // POSES)]) > 0.0
-    )
+    full = identification.estimate.full(model.names)
+    positive = least_eigenvalue(model, full, poses[:: max(1, len(poses) // POSES)]) > 0.0
     forward, gravity, sentence = verdict(validations)
     return Run(
         request=request,
-        terms=names_of(model.terms) if names is None else tuple(names),
+        terms=names_of(model.terms) if not names else tuple(names),
         study=study,
         robot=robot,
         recordings=recordings,
@@ -144,10 +123,64 @@ def run(request: Request, *, say: Callable[[str], None] = lambda message: None) 
         sentence=sentence,
         findings=(
             *robot.findings,
+            *noted,
             *identification.estimate.findings,
             *(finding for validation in validations for finding in validation.findings),
             *_judged(identification, recordings, unseen, validations),
         ),
+    )
+
+
+def _plausible(recordings: Sequence[Trajectory], robot: Robot) -> list[Finding]:
+    """What the quick check says of every recording; an error is a reason not to fit at all.
+
+    Raises:
+        DataError: positions in another unit, torque that is zero, turned or of another joint.
+    """
+    noted: dict[Finding, None] = {}
+    for trajectory in {id(t): t for t in recordings}.values():
+        trajectory.ordered(robot.joint_names).channel("tau")
+        for finding in plausibility(trajectory, robot):
+            if finding.level == "error":
+                raise DataError(
+                    finding.message,
+                    where=f"{trajectory.name}, {finding.where}"
+                    if finding.where != trajectory.name
+                    else trajectory.name,
+                    value=finding.value,
+                    cure=finding.cure,
+                )
+            noted[finding] = None
+    return list(noted)
+
+
+def _identified(
+    robot: Robot, recordings: Sequence[Recording], study: Study, names: Sequence[str] | None, estimator: str
+) -> Identification:
+    """Identification with what the study file says of preparation."""
+    cutoff, recorded = study.prepare.cutoff_hz, study.prepare.use_recorded_dq
+    return identify(
+        robot,
+        recordings,
+        terms=None if not names else terms_named(names),
+        estimator=estimator,
+        cutoff=cutoff if isinstance(cutoff, float) else None,
+        use_recorded_dq=recorded if isinstance(recorded, bool) else None,
+    )
+
+
+def _validated(
+    identification: Identification, unseen: Sequence[Trajectory], request: Request
+) -> tuple[Validation, ...]:
+    """Every unseen recording, beside what the model file reaches."""
+    model = identification.model
+    old = baselines(model, identification.basis, identification.estimate.information)
+    cutoff = request.score_cutoff or identification.cutoff
+    return tuple(
+        validate_recording(
+            model, identification.theta_for(t), Recording(t, request.validate_interval), cutoff=cutoff, baseline=old
+        )
+        for t in unseen
     )
 
 

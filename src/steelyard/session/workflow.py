@@ -38,13 +38,19 @@ def now() -> str:
     return utc(datetime.now(UTC).replace(microsecond=0))
 
 
-def request_of_session(directory: Path, changes: Request) -> Request:
+def request_of_session(directory: Path, changes: Request, *, force: bool = False) -> Request:
     """A request for the files of a session; the intervals, terms and estimator of `changes` are kept.
 
     Raises:
-        SessionError: the session is damaged, or holds no training recording.
+        SessionError: the session is damaged, or has a result already and `force` does not say to replace it.
     """
     session = open_session(directory)
+    if session.result is not None and not force:
+        raise SessionError(
+            "the session has a result, and a result is never changed",
+            where=str(directory),
+            cure="--force puts a new one in its place; or make a new session",
+        )
     if session.study is not None and not changes.terms:
         own_terms(read_study(session.study).terms.names or (), given=())
     return replace(
