@@ -1,4 +1,4 @@
-"""The library in ten lines: a simulated arm, recorded twice along different motions; one run is fitted, one proves it."""
+"""The library in ten lines: a simulated arm, recorded twice along different motions; one is fitted, one proves it."""
 
 import tempfile
 from pathlib import Path

@@ -27,5 +27,6 @@ estimate = sy.ordinary(model.absorb([recording]))
 rmse = float(np.sqrt(np.mean((model.predict(estimate, recording) - recording.channel("tau")) ** 2)))
 print("parameters =", *(f"{value:.6f}" for value in estimate.theta))
 print(f"rmse = {rmse:.1e} N m, rank = {estimate.rank}, condition = {estimate.condition:.3f}")
-assert estimate.rank == 4 and rmse < 1e-12
+assert estimate.rank == 4
+assert rmse < 1e-12
 assert np.allclose(estimate.theta, truth, rtol=1e-12)

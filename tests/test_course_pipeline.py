@@ -196,6 +196,23 @@ def test_a28_a23_what_a_model_file_holds(repository, capsys):
     assert "43 base parameters of 70 standard parameters" in command(capsys, "base", file)[1]
 
 
+def test_g19_the_check_after_recording(identified, capsys, tmp_path):
+    """Exit 0 and the statistics of the clock for a good file, exit 1 and the lines for one with a hole."""
+    good = identified / "run1.csv"
+    status, text = command(capsys, "check", good, "--robot", identified / "planar_offset.urdf", "--json")
+    assert status == 0
+    assert [f for f in json.loads(text)["findings"] if f["level"] == "error"] == []
+    lines = good.read_text().splitlines()
+    lines[100] = ",".join(["0.495", "nan", *lines[100].split(",")[2:]])
+    bad = tmp_path / "bad.csv"
+    bad.write_text("\n".join(lines) + "\n")
+    status, text = command(capsys, "check", bad, "--json")
+    assert status == 1
+    (finding,) = [f for f in json.loads(text)["findings"] if f["level"] == "error"]
+    assert finding["code"] == "data.nan"
+    assert "101" in finding["where"] + finding["message"]
+
+
 def test_g66_a_changed_recording_ends_the_command(identified, capsys, tmp_path):
     """A flipped digit in the raw file, or a result of another model: exit 3, and nothing is written."""
     folder = identified

@@ -11,9 +11,9 @@ import pytest
 from judged import make_session
 from steelyard.cli.main import main
 from steelyard.finding import Finding
+from steelyard.report import doctor
 from steelyard.report.advice_rules import RULES
 from steelyard.report.chinese import CURES
-from steelyard.report.doctor import diagnose
 from steelyard.session.opening import open_session
 from steelyard.session.result_file import finding_entry
 
@@ -23,6 +23,11 @@ WRONG = re.compile(
     r"delete (the )?(odd )?parameter|edit (the |a )?result|set \w+ to zero|clip (it|them)",
     re.IGNORECASE,
 )
+
+
+def diagnose(session):
+    """Advice beside the one that is true of every session here: the second motion of this arm goes further."""
+    return [advice for advice in doctor.diagnose(session) if advice.code != "validation.extrapolates"]
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +91,7 @@ def test_impossible_bodies_are_mended_by_the_consistent_estimate(session):
     diagnostics = session.result.diagnostics.model_copy(update={"mass_matrix_positive": False})
     advice = diagnose(changed(session, diagnostics=diagnostics))
     assert [a.code for a in advice] == ["fit.mass_matrix_indefinite"]
-    assert "--consistent" in advice[0].next_step
+    assert "record motion" in advice[0].next_step
     assert "may be negative" in advice[0].cause  # first moments and products are signed
 
 
@@ -150,10 +155,10 @@ def test_the_command(session, capsys):
     with pytest.raises(SystemExit) as left:
         main(["doctor", str(session.directory)])
     assert left.value.code == 0
-    assert "Nothing to mend" in capsys.readouterr().out
+    assert "validation.extrapolates" in capsys.readouterr().out
     with pytest.raises(SystemExit) as left:
         main(["doctor", str(session.directory), "--json"])
-    assert json.loads(capsys.readouterr().out) == {"advice": []}
+    assert [a["code"] for a in json.loads(capsys.readouterr().out)["advice"]] == ["validation.extrapolates"]
     with pytest.raises(SystemExit) as left:
         main(["doctor", str(session.directory / "nowhere")])
     assert left.value.code == 3

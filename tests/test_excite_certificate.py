@@ -284,7 +284,7 @@ def test_what_cannot_be_certified(tmp_path):
         certify(replace(motion, joint_names=("a", "b")), model, limits)
     with pytest.raises(StudyError, match="other joints"):
         certify(motion, model, replace(limits, joint_names=("a", "b")))
-    for options in ({"step": 0.0}, {"uncertainty": -0.1}):
+    for options in ({"step": 0.0}, {"uncertainty": -0.1}, {"theta": np.zeros(3)}):
         with pytest.raises(StudyError):
             certify(motion, model, limits, **options)
         with pytest.raises(StudyError):

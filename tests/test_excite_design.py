@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -55,13 +56,22 @@ def test_every_criterion_improves_inside_the_limits(arm, criterion):
     assert design.outcome.stopped == "done"
 
 
-@pytest.mark.parametrize("optimiser", ["interior", "feasible_map", "slsqp", "cma"])
+@pytest.mark.parametrize("optimiser", ["interior", "feasible_map", "slsqp", "cma", "ipopt"])
 def test_every_optimiser_improves_inside_the_limits(arm, optimiser):
-    if optimiser == "cma":
-        pytest.importorskip("cma")
-    design = design_motion(*arm, optimiser=optimiser, **{**QUICK, "changes": 0, "budget": 2.0})
+    package = {"cma": "cma", "ipopt": "casadi"}.get(optimiser)
+    if package is not None:
+        pytest.importorskip(package)
+    design = design_motion(*arm, optimiser=optimiser, **{**QUICK, "changes": 0, "budget": 1.0})
     assert design.value < first_start(arm) - 0.2
     assert use(design) <= 1.0
+
+
+@pytest.mark.parametrize(("optimiser", "package", "extra"), [("cma", "cma", "search"), ("ipopt", "casadi", "nlp")])
+def test_a_missing_extra_is_named(arm, monkeypatch, optimiser, package, extra):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(StudyError, match="not installed") as caught:
+        design_motion(*arm, optimiser=optimiser, **QUICK)
+    assert f"steelyard[{extra}]" in caught.value.cure
 
 
 def test_the_interior_descent_ends_where_others_do(arm):
@@ -128,8 +138,7 @@ def test_noise_and_prior_change_what_is_asked_for(arm):
     assert told.deviations[0] < plain.deviations[0]
     assert np.all(told.deviations[1:] < 1.1e-4)
     noisy = design_motion(model, limits, deviations=[10.0, 10.0], **QUICK)
-    assert noisy.motion.coefficients == pytest.approx(plain.motion.coefficients, abs=1e-3)
-    assert noisy.deviations == pytest.approx(10.0 * plain.deviations, rel=1e-3)
+    assert noisy.value - plain.value == pytest.approx(2.0 * np.log(10.0), abs=0.1)  # another optimum may be as good
 
 
 @pytest.mark.parametrize("after", [1, 2])
@@ -179,11 +188,24 @@ def test_progress_counts_up_and_the_value_falls(arm):
         ({"deviations": [1.0]}, "deviation"),
         ({"samples": 6}, "samples"),
         ({"seed": -1}, "seed"),
+        ({"nominal": np.zeros(3)}, "nominal"),
+        ({"nominal": np.full(26, np.nan)}, "nominal"),
     ],
 )
 def test_options_that_do_not_exist(arm, options, words):
     with pytest.raises(StudyError, match=words):
         design_motion(*arm, **{**QUICK, **options})
+
+
+def test_models_that_a_motion_cannot_serve(arm):
+    model, limits = arm
+    with pytest.raises(StudyError, match="no rigid bodies"):
+        design_motion(Model(model.robot, (Viscous(),)), limits, columns="rigid", **QUICK)
+    with pytest.raises(StudyError, match="no parameters"):
+        design_motion(Model(model.robot, ()), limits, **QUICK)
+    drives = design_motion(Model(model.robot, (Viscous(), Coulomb(), Offset())), limits, **QUICK)
+    assert len(drives.names) == 6
+    assert use(drives) <= 1.0
 
 
 def test_limits_of_another_robot(arm, tmp_path):

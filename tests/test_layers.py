@@ -44,6 +44,7 @@ HOMES = {
     "cyclopts": frozenset(LAYERS[4]),
     "rich": frozenset(LAYERS[4]),
     "cma": frozenset({"excite"}),
+    "casadi": frozenset({"excite"}),
     "clarabel": frozenset({"estimate"}),
 }
 

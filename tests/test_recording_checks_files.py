@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -44,7 +45,9 @@ def test_a_good_file(tmp_path):
     report = check_file(tmp_path / "good.csv", made.robot)
     assert report.usable
     assert [f.level for f in report.findings] == ["info"]
-    assert report.as_dict()["statistics"]["joints"][0]["joint"] == "waist"
+    plain = json.loads(json.dumps(report.as_dict()))
+    assert plain["statistics"]["joints"][0]["joint"] == "waist"
+    assert len(plain["statistics"]["delay"]["per_joint"]) == 6
 
 
 @pytest.mark.parametrize(

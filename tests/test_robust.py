@@ -108,16 +108,16 @@ def test_normal_noise_costs_a_fortieth(model, basis, motion, clean):
 
 
 def test_intervals_hold_the_truth(model, basis, motion, clean):
-    """100 runs of 12 parameters with 5 % outliers: pooled coverage of 95 % intervals known to 0.7 %."""
+    """60 runs of 12 parameters with 5 % outliers: pooled coverage of 95 % intervals known to 0.9 %."""
     rng = np.random.default_rng(5)
     truth = basis.regroup(model.nominal + 0.3)
     inside = []
-    for _ in range(100):
+    for _ in range(60):
         noise, _ = wild(rng, clean.shape)
         recording = robots.with_torque(motion, clean + noise)
         low, high = huber(model, [recording], basis=basis).interval().T
         inside.append((low <= truth) & (truth <= high))
-    assert np.mean(inside) == pytest.approx(0.95, abs=0.02)
+    assert np.mean(inside) == pytest.approx(0.95, abs=0.025)
 
 
 def test_without_noise_the_outliers_leave_no_trace(model, basis, motion, clean):

@@ -389,13 +389,32 @@ def test_a_session_replaced_from_its_own_files_keeps_them(given, place):
     assert session.manifest.recordings[0].name == "run0.csv"
 
 
-@pytest.mark.parametrize("damage", ["session.json", "result.json", "ledger.jsonl", "raw.csv"])
+@pytest.mark.parametrize("damage", ["session.json", "result.json", "raw.csv"])
 def test_a_damaged_session_can_be_replaced(given, place, damage):
     create(place, given, results=results(given))
     (place / damage).chmod(0o644)
     (place / damage).write_bytes(b"\0")
     create(place, given, force=True)
     assert open_session(place).result is None
+
+
+def test_without_its_ledger_nothing_in_a_session_is_known_to_be_ours(given, place):
+    create(place, given, results=results(given))
+    (place / "ledger.jsonl").chmod(0o644)
+    (place / "ledger.jsonl").write_bytes(b"\0")
+    with pytest.raises(SessionError, match="would be lost"):
+        create(place, given, force=True)
+    assert (place / "result.json").exists()
+
+
+@pytest.mark.parametrize("inside", ["raw/precious.csv", "model/mesh.stl", "prediction/mine.csv"])
+def test_files_put_into_a_session_s_folders_are_not_thrown_away(given, place, inside):
+    create(place, given)
+    (place / inside).parent.mkdir(exist_ok=True)
+    (place / inside).write_text("mine")
+    with pytest.raises(SessionError, match="would be lost"):
+        create(place, given, force=True)
+    assert (place / inside).read_text() == "mine"
 
 
 def test_what_is_not_ours_inside_a_session_is_not_thrown_away(given, place):

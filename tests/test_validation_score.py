@@ -143,7 +143,7 @@ def test_too_short_a_recording_or_prediction():
     run = recording(200.0)
     time, tau = guess(73.0)
     with pytest.raises(DataError, match="too few samples"):
-        score(run.samples(0, 10), time, tau, cutoff=20.0)
+        score(run.samples(0, 15), time, tau, cutoff=20.0)
     with pytest.raises(DataError, match="fewer than two"):
         score(run, time[:1], tau[:1], cutoff=20.0)
     with pytest.raises(DataError, match="no tau"):

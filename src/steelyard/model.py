@@ -21,6 +21,7 @@ from steelyard.robot.kernel import Plan
 from steelyard.robot.reduction import Reducer, Samples
 from steelyard.robot.regressor import NO_MASK, build_plan, torque_of
 from steelyard.robot.robot import Robot
+from steelyard.terms.asking import block_of, columns_of
 from steelyard.terms.rigid_body import RigidBody
 from steelyard.terms.term import Column, Term
 
@@ -49,7 +50,17 @@ class Model:
     def __post_init__(self) -> None:
         object.__setattr__(self, "terms", tuple(self.terms))
         seen: set[str] = set()
+        rows = range(len(self.robot.row_names))
         for column in self.columns:
+            if not isinstance(column, Column) or not isinstance(column.name, str) or not column.name:
+                raise StudyError("a term's columns are Column values with names", value=repr(column)[:200])
+            if not column.joints or any(j not in rows for j in column.joints):
+                raise StudyError(
+                    "a column names the rows it acts on, by index",
+                    where=column.name,
+                    value=column.joints,
+                    choices=[f"{j}: {name}" for j, name in enumerate(self.robot.row_names)],
+                )
             if column.name in seen:
                 raise StudyError("two terms have a column of the same name", value=column.name)
             seen.add(column.name)
@@ -57,7 +68,7 @@ class Model:
     @cached_property
     def columns(self) -> tuple[Column, ...]:
         """All p columns, term after term."""
-        return tuple(column for term in self.terms for column in term.columns(self.robot))
+        return tuple(column for term in self.terms for column in columns_of(term, self.robot))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -136,8 +147,8 @@ class Model:
         n = len(self.robot.row_names)
         parts = []
         for term in self.terms:
-            columns = term.columns(self.robot)
-            values = term.block(self.robot, trajectory.ordered(self.robot.joint_names))
+            columns = columns_of(term, self.robot)
+            values = block_of(term, self.robot, trajectory.ordered(self.robot.joint_names), len(columns))
             dense = np.zeros((len(trajectory), n, len(columns)))
             for c, column in enumerate(columns):
                 if values.ndim == 2:
@@ -155,9 +166,7 @@ class Model:
         extra = np.zeros((len(layout.extras) + n, T))
         row = 0
         for term, columns in layout.features:
-            values = term.block(robot, trajectory)
-            if values.shape not in ((T, len(columns)), (T, n, len(columns))):
-                raise StudyError(f"{type(term).__name__}.block must return (T, k) or (T, n, k)", value=values.shape)
+            values = block_of(term, robot, trajectory, len(columns))
             for c, column in enumerate(columns):
                 for joint in column.joints if column.name in layout.wanted else ():
                     extra[row] = values[:, c] if values.ndim == 2 else values[:, joint, c]
@@ -205,7 +214,7 @@ class Layout:
         features: list[tuple[Term, tuple[Column, ...]]] = []
         extras: list[tuple[int, int]] = []
         for term in model.terms:
-            own = term.columns(model.robot)
+            own = columns_of(term, model.robot)
             if isinstance(term, RigidBody):
                 rigid = np.array([place.get(column.name, -1) for column in own], dtype=np.int64)
             elif any(column.name in place for column in own):

@@ -28,6 +28,7 @@ COARSE, FINE = np.linspace(-0.06, 0.06, 13), np.linspace(-0.006, 0.006, 7)  # [s
 FAR = 0.03  # [s] that a joint's own minimum may lie outside the fine scan: beyond, the joint does not tell
 WIDEST = 4  # times the coarse scan is moved when its best delay lies at an end
 SETTLES = 3  # re-weightings of the joints
+ALONE = 3.0  # times its own deviation, where no other joint can contradict
 UNEXPLAINED = 0.1  # share of the torque's variance beyond which a joint has nothing to say
 WORTH, CERTAIN = 1e-3, 6.0  # [s], and deviations, from which a delay is told: 1 ms already moves friction by a tenth
 
@@ -138,10 +139,12 @@ def _common(own: Array, deviation: Array) -> tuple[float, float]:
     The variance of those errors is estimated from the scatter (DerSimonian & Laird 1986), so that joints with little
     noise and a wrong model do not outvote the others.
     """
+    if own.size == 1:
+        return float(own[0]), ALONE * float(deviation[0])
     weight = deviation**-2.0
     mean = float(np.sum(weight * own) / weight.sum())
     excess = float(np.sum(weight * (own - mean) ** 2)) - (own.size - 1)
-    between = max(0.0, excess / (weight.sum() - np.sum(weight**2) / weight.sum())) if own.size > 1 else 0.0
+    between = max(0.0, excess / (weight.sum() - np.sum(weight**2) / weight.sum()))
     weight = 1.0 / (deviation**2 + between)
     return float(np.sum(weight * own) / weight.sum()), float(1.0 / np.sqrt(weight.sum()))
 

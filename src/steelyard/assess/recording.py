@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from steelyard.assess.delay import DelayEstimate, delay_findings, estimate_delay
 from steelyard.assess.derivatives import derivative_findings, derivative_fit
+from steelyard.assess.gravity_felt import GravityFelt
 from steelyard.assess.lag import Follow
 from steelyard.assess.noise import noise_findings
 from steelyard.assess.payload_change import PayloadChange, payload_change, payload_findings
@@ -21,19 +22,14 @@ from steelyard.assess.sampling import SamplingStatistics, sampling_findings, sam
 from steelyard.assess.saturation import clipping, clipping_findings
 from steelyard.assess.standstill import Standstill, standstill, standstill_findings
 from steelyard.assess.torque_sense import TorqueSense, torque_sense
+from steelyard.assess.torque_story import model_of
 from steelyard.assess.units import suspected, unit_findings
 from steelyard.assess.wrap import jump_findings, unwrapped
 from steelyard.assess.zero_torque import zero_torque_findings
 from steelyard.basis import base_parameters
 from steelyard.data.trajectory import Trajectory
 from steelyard.finding import Finding
-from steelyard.model import Model
 from steelyard.robot.robot import Robot
-from steelyard.terms.coulomb import Coulomb
-from steelyard.terms.offset import Offset
-from steelyard.terms.rigid_body import RigidBody
-from steelyard.terms.rotor_inertia import RotorInertia
-from steelyard.terms.viscous import Viscous
 
 Array = NDArray[np.float64]
 STORY_CUTOFF = 10.0  # times the excitation frequency, to see whose torque it is
@@ -78,6 +74,7 @@ class RecordingStatistics:
         still_share, still_at_start, still_at_end: standstill of all joints, as share and [s].
         velocity, acceleration: how recorded dq and ddq follow the positions, by joint; empty where not recorded.
         repetition: the period, None where the motion does not repeat.
+        gravity: what the torque has felt, None where there is no torque or no model.
         delay: of the torque, None where it cannot be told.
         payload: the best moment for a change of load, None where there is no torque or no model.
     """
@@ -90,6 +87,7 @@ class RecordingStatistics:
     velocity: Mapping[str, Follow]
     acceleration: Mapping[str, Follow]
     repetition: Repetition | None
+    gravity: GravityFelt | None
     delay: DelayEstimate | None
     payload: PayloadChange | None
 
@@ -156,7 +154,7 @@ def check_recording(trajectory: Trajectory, robot: Robot | None = None) -> Recor
         *repetition_findings(repeated, trajectory),
     ]
     torque_noise = torque_step = np.full(len(trajectory.joint_names), np.nan)
-    torque = _Torque(None, None, ())
+    torque = _Torque(None, None, None, ())
     if trajectory.tau is not None:
         torque_noise, torque_step = _grains(trajectory, "tau")
         findings += clipping_findings(clipping(trajectory, still.still, robot), len(trajectory))
@@ -172,6 +170,7 @@ def check_recording(trajectory: Trajectory, robot: Robot | None = None) -> Recor
         velocity,
         acceleration,
         repeated,
+        torque.gravity,
         torque.delay,
         torque.payload,
     )
@@ -180,6 +179,7 @@ def check_recording(trajectory: Trajectory, robot: Robot | None = None) -> Recor
 
 @dataclass(frozen=True)
 class _Torque:
+    gravity: GravityFelt | None
     delay: DelayEstimate | None
     payload: PayloadChange | None
     findings: tuple[Finding, ...]
@@ -191,16 +191,16 @@ def _check_torque(trajectory: Trajectory, robot: Robot | None, units: list[Findi
     asked = robot if fixed and not suspected(units) else None
     findings = zero_torque_findings(trajectory, asked)
     if asked is None or findings:
-        return _Torque(None, None, tuple(findings))
+        return _Torque(None, None, None, tuple(findings))
     reduced = reduced_motion(trajectory, asked, above=STORY_CUTOFF)
     if reduced is None:
-        return _Torque(None, None, ())
+        return _Torque(None, None, None, ())
     sense = torque_sense(asked, reduced)
     findings += sense.findings
     delay, payload = _timing_and_load(asked, sense, sense.corrected(trajectory.ordered(asked.joint_names)))
     findings += delay_findings(delay, trajectory)
     findings += payload_findings(payload, asked.body_names[-1], trajectory)
-    return _Torque(delay, payload, tuple(findings))
+    return _Torque(sense.gravity, delay, payload, tuple(findings))
 
 
 def _timing_and_load(
@@ -210,8 +210,7 @@ def _timing_and_load(
     reduced, again = (reduced_motion(trajectory, robot, above=DELAY_CUTOFF, share=share) for share in (1.0, AGAIN))
     if reduced is None:
         return None, None
-    told = replace(robot, gravity=np.zeros(3)) if sense.weightless else robot
-    model = Model(told, (RigidBody(), RotorInertia(), Viscous(), Coulomb(), Offset()))
+    model = model_of(sense.robot)
     basis = base_parameters(model)
     return estimate_delay(model, basis, reduced, again), payload_change(model, basis, reduced)
 

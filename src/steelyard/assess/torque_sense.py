@@ -1,35 +1,28 @@
-"""Whether the torque makes sense under gravity: gravity taken off, signs turned, joints exchanged."""
+"""Whether the torque makes sense: gravity taken off or pointing elsewhere, signs turned, joints exchanged."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from steelyard.assess.gravity_felt import GravityFelt, gravity_felt
 from steelyard.assess.reduced_motion import ReducedMotion
-from steelyard.assess.torque_story import (
-    NO_GRAVITY,
-    Court,
-    Story,
-    Unexplained,
-    apply_story,
-    mean_gain,
-    open_court,
-    stories,
-)
+from steelyard.assess.torque_story import Court, Story, Unexplained, apply_story, mean_gain, open_court, stories
 from steelyard.data.trajectory import Trajectory
 from steelyard.finding import Finding
-from steelyard.robot.robot import Robot
+from steelyard.robot.robot import STANDARD_GRAVITY, Robot
 
-Array = NDArray[np.float64]
 # Mean log gain over the joints that both judges together must see, and each alone must not contradict. On recordings
 # known to be right the best wrong story stays below zero with both.
 MARGIN, AGAINST = 0.15, -0.01
-CONTRAST = 3.0  # gravity over the rest, from which its multiple is believed
-ABSENT = 0.2  # multiple of gravity below which it is not there, if geometry agrees: masses may be five times too large
-NOTHING = 0.05  # mean multiple below which geometry is not asked: what the driver takes off is not the model's gravity
-PRESENT = 0.5  # mean multiple above which a story has brought gravity back
+# Multiple of gravity below which it was taken off, if geometry agrees (masses may be five times too large); below which
+# geometry is not asked, since a driver takes off another gravity than the model's; above which it is there.
+ABSENT, NOTHING, PRESENT = 0.2, 0.05, 0.5
+# Tilt of the base that is told, and the deviations of the gravity vector it must exceed: arms mounted as their model
+# says show less than one degree in a rich motion, and up to nine in a few seconds of a poor one.
+TILT, TOLD = np.radians(8.0), 6.0
+UNTOLD = 0.25  # share of the torque variance that an exchange may leave in its joints
 
 
 @dataclass(frozen=True)
@@ -38,19 +31,18 @@ class TorqueSense:
 
     Attributes:
         told: the stories believed, in the order they were found.
-        before, after: judgement of the recording as it is, and with all stories told.
+        before, after: what is left of the recording as it is, and with all stories told.
+        gravity: what the torque has felt, with all stories told but those about gravity.
+        robot: under the gravity told.
         findings: in words.
     """
 
     told: tuple[Story, ...]
     before: Unexplained
     after: Unexplained
+    gravity: GravityFelt
+    robot: Robot
     findings: tuple[Finding, ...]
-
-    @property
-    def weightless(self) -> bool:
-        """Whether gravity was taken off the torque."""
-        return any(story.kind == "no_gravity" for story in self.told)
 
     def corrected(self, trajectory: Trajectory) -> Trajectory:
         """The recording read as the stories say, for the checks that follow; joints in the robot's order."""
@@ -66,22 +58,23 @@ def torque_sense(robot: Robot, reduced: ReducedMotion) -> TorqueSense:
     """
     court = open_court(robot, reduced)
     before = now = court.as_told()
+    felt = gravity_felt(court)
     told: list[Story] = []
     everything = list(stories(len(robot.joint_names)))
     for _ in robot.joint_names:
-        best = _best(court, everything, now)
-        if best is not None and best[0] in told:
-            break
-        lifted = None if best is not None and _weight(best[1]) > PRESENT else _without_gravity(court, now)
-        if lifted is not None:
-            told, now = [*told, NO_GRAVITY], lifted
-            break
-        if best is None:
+        best = _best(court, [*everything, *_elsewhere(felt)], now)
+        if best is None or not _brings_gravity(court, best[0]):
+            best = _without_gravity(court, felt, now) or best
+        if best is None or best[0] in told:
             break
         story, now = best
         told.append(story)
         court = court.adopt(story)
-    return TorqueSense(tuple(told), before, now, tuple(_words(told, before, now, robot)))
+        if story.kind == "gravity":
+            break
+        felt = gravity_felt(court)
+    findings = _words(told, before, now, felt, robot)
+    return TorqueSense(tuple(told), before, now, felt, court.model.robot, tuple(findings))
 
 
 def _best(court: Court, everything: list[Story], now: Unexplained) -> tuple[Story, Unexplained] | None:
@@ -97,43 +90,51 @@ def _best(court: Court, everything: list[Story], now: Unexplained) -> tuple[Stor
         first, second = mean_gain(now.directions, after.directions), mean_gain(now.geometry, after.geometry)
         if story.kind == "torque_turned":
             second = max(second, 0.0)
-        if second > AGAINST and first + second > most:
+        told = story.kind in ("torque_turned", "gravity") or np.mean(after.geometry[list(story.joints)]) < UNTOLD
+        if second > AGAINST and first + second > most and told:
             best, most = (story, after), first + second
     return best
 
 
-def _without_gravity(court: Court, now: Unexplained) -> Unexplained | None:
-    """The judgement of the story without gravity, if it is believed."""
-    if not _gravity_is_absent(now):
+def _elsewhere(felt: GravityFelt) -> list[Story]:
+    """The story of another mount, where the torque feels gravity from another side."""
+    expected = float(np.linalg.norm(felt.expected))
+    size = expected or float(np.linalg.norm(STANDARD_GRAVITY))
+    if not felt.certain or felt.size < ABSENT * size:
+        return []
+    if expected > 0.0 and felt.angle < max(TILT, TOLD * max(felt.deviation) / felt.size):
+        return []
+    x, y, z = (size / felt.size * component for component in felt.vector)
+    return [Story("gravity", gravity=(x, y, z))]
+
+
+def _brings_gravity(court: Court, story: Story) -> bool:
+    """Whether the torque feels the expected gravity once the story is told."""
+    return gravity_felt(court.adopt(story)).multiple > PRESENT
+
+
+def _without_gravity(court: Court, felt: GravityFelt, now: Unexplained) -> tuple[Story, Unexplained] | None:
+    """The story that gravity was taken off, if it is believed."""
+    expected = float(np.linalg.norm(felt.expected))
+    if not felt.certain or felt.size > ABSENT * expected:
         return None
-    lifted = court.judge(NO_GRAVITY, than=now, against=-np.inf)
-    if lifted is None:
+    story = Story("gravity")
+    after = court.judge(story, than=now, against=-np.inf)
+    if after is None:
         return None
-    agreed = mean_gain(now.geometry, lifted.geometry) > AGAINST
-    return lifted if agreed or _weight(now) < NOTHING else None
+    agreed = mean_gain(now.geometry, after.geometry) > AGAINST
+    return (story, after) if agreed or felt.multiple < NOTHING else None
 
 
-def _weight(now: Unexplained) -> float:
-    """Mean multiple of the model's gravity in the joints that should clearly show it; 0 where none should."""
-    clear = now.gravity_contrast > CONTRAST
-    return float(np.mean(now.gravity[clear])) if clear.any() else 0.0
-
-
-def _gravity_is_absent(now: Unexplained) -> bool:
-    """Whether no joint shows gravity that should clearly show it."""
-    clear = now.gravity_contrast > CONTRAST
-    return bool(clear.any() and np.all(now.gravity[clear] < ABSENT))
-
-
-def _words(told: list[Story], before: Unexplained, after: Unexplained, robot: Robot) -> list[Finding]:
+def _words(
+    told: list[Story], before: Unexplained, after: Unexplained, felt: GravityFelt, robot: Robot
+) -> list[Finding]:
     findings = []
     turned = np.zeros(len(robot.joint_names), dtype=bool)
     for story in told:
         pick = list(story.joints)
-        if story.kind == "no_gravity":
-            clear = np.flatnonzero(before.gravity_contrast > CONTRAST)
-            heavy = [robot.joint_names[j] for j in clear]
-            findings.append(_no_gravity(heavy, float(before.gravity[clear].max(initial=0.0))))
+        if story.kind == "gravity":
+            findings.append(_other_gravity(story, felt, robot.name))
         elif story.kind == "torque_turned":
             turned[pick] ^= True
         else:
@@ -145,15 +146,27 @@ def _words(told: list[Story], before: Unexplained, after: Unexplained, robot: Ro
     return findings
 
 
-def _no_gravity(heavy: list[str], shown: float) -> Finding:
+def _other_gravity(story: Story, felt: GravityFelt, robot: str) -> Finding:
+    x, y, z = felt.vector
+    if not any(story.gravity):
+        return Finding(
+            "data.gravity_compensated",
+            "error",
+            f"the torque does not contain gravity: the masses of the model feel {felt.size:.2g} m/s2 in it, not "
+            f"{np.linalg.norm(felt.expected):.3g}",
+            robot,
+            felt.size,
+            "record torque before the driver takes gravity off, or add the driver's gravity torque back",
+        )
+    expected = ", ".join(f"{component:.3g}" for component in felt.expected)
     return Finding(
-        "data.gravity_compensated",
+        "data.gravity_direction",
         "error",
-        f"the torque does not contain gravity: at most {100 * shown:.0f} % of the weight of the model's masses shows "
-        f"in {', '.join(heavy)}",
-        ", ".join(heavy),
-        shown,
-        "record torque before the driver takes gravity off, or add the driver's gravity torque back",
+        f"the torque feels gravity along ({x:.2f}, {y:.2f}, {z:.2f}) m/s2 in the base frame, "
+        f"{np.degrees(felt.angle):.0f} degrees from ({expected}) of the model",
+        robot,
+        float(np.degrees(felt.angle)),
+        "state how the robot is mounted in the study file: [robot] gravity = [x, y, z], or mount = [roll, pitch, yaw]",
     )
 
 

@@ -1,4 +1,4 @@
-"""Which story fits the torque: the recording as it is, or with two joints exchanged, a sign turned, gravity taken off.
+"""Which story fits the torque: the recording as it is, or joints exchanged, a sign turned, gravity gone or elsewhere.
 
 Two judges who trust different things must agree.
 
@@ -36,7 +36,7 @@ from steelyard.terms.rotor_inertia import RotorInertia
 from steelyard.terms.viscous import Viscous
 
 Array = NDArray[np.float64]
-Kind = Literal["as_recorded", "joints_exchanged", "torques_exchanged", "torque_turned", "no_gravity"]
+Kind = Literal["joints_exchanged", "torques_exchanged", "torque_turned", "gravity"]
 TURNING = 0.03  # [rad/s or m/s] over which friction turns its sign, for the first judge
 EXACT = 1e-8  # share of a joint's torque variance below which a better fit is no better story
 SETTLES = 3  # re-weightings of the second judge
@@ -49,13 +49,12 @@ class Story:
     Attributes:
         kind: what is supposed to have happened.
         joints: whom it concerns, indices into the robot's joints.
+        gravity: where the kind is ``gravity``: what the torque has felt, in the base frame [m/s2].
     """
 
     kind: Kind
     joints: tuple[int, ...] = ()
-
-
-NO_GRAVITY = Story("no_gravity")
+    gravity: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -65,14 +64,10 @@ class Unexplained:
     Attributes:
         directions: (n,) share of each joint's torque variance left by the first judge.
         geometry: (n,) the same by the second.
-        gravity: (n,) the multiple a of the file's gravity torque that fits best.
-        gravity_contrast: (n,) deviation of the file's gravity torque over that of what is left.
     """
 
     directions: Array
     geometry: Array
-    gravity: Array
-    gravity_contrast: Array
 
 
 @dataclass(frozen=True)
@@ -90,57 +85,56 @@ class Court:
     Attributes:
         motion: the samples as they are told so far.
         expected: torque of the model file along them.
-        model, basis: of the robot; weightless, weightless_basis: of the robot without gravity.
+        model, basis: of the robot under the gravity told so far.
     """
 
     motion: Trajectory
     expected: Expected
     model: Model
     basis: ParameterBasis
-    weightless: Model
-    weightless_basis: ParameterBasis
 
     def as_told(self) -> Unexplained:
         """Let both judges look at the samples as they are told so far."""
         geometry = _judge_geometry(self.model, self.basis, self.motion)
-        left = Unexplained(np.ones_like(geometry), geometry, np.zeros_like(geometry), np.zeros_like(geometry))
-        for joint in range(geometry.size):
-            left = _judge_direction(left, joint, self.motion, self.expected, lifted=False)
-        return left
+        everyone = range(geometry.size)
+        return Unexplained(_judge_directions(geometry, everyone, self.motion, self.expected), geometry)
 
     def judge(self, story: Story, *, than: Unexplained, against: float) -> Unexplained | None:
         """Let both judges look at a story, if the first sees a gain of more than `against` in it over `than`."""
-        motion = apply_story(self.motion, story)
-        expected = expected_torque(self.model, motion) if story.kind == "joints_exchanged" else self.expected
-        lifted = story.kind == "no_gravity"
-        first = than
-        for joint in story.joints if story.kind in ("torque_turned", "torques_exchanged") else range(len(than.gravity)):
-            first = _judge_direction(first, joint, motion, expected, lifted=lifted)
-        if mean_gain(than.directions, first.directions) <= against:
+        other = self._retold(story)
+        concerned = story.joints if story.kind in ("torque_turned", "torques_exchanged") else range(than.geometry.size)
+        directions = _judge_directions(than.directions, concerned, other.motion, other.expected)
+        if mean_gain(than.directions, directions) <= against:
             return None
-        model, basis = (self.weightless, self.weightless_basis) if lifted else (self.model, self.basis)
-        return replace(first, geometry=_judge_geometry(model, basis, motion))
+        if story.kind == "gravity":
+            other = replace(other, basis=base_parameters(other.model))
+        return Unexplained(directions, _judge_geometry(other.model, other.basis, other.motion))
 
     def adopt(self, story: Story) -> Court:
         """The court after a story has been believed."""
+        told = self._retold(story)
+        return replace(told, basis=base_parameters(told.model)) if story.kind == "gravity" else told
+
+    def _retold(self, story: Story) -> Court:
+        """Samples and expectations under a story, the basis left as it is."""
+        if story.kind == "gravity":
+            model = model_of(replace(self.model.robot, gravity=np.array(story.gravity)))
+            return replace(self, model=model, expected=expected_torque(model, self.motion))
         motion = apply_story(self.motion, story)
-        return replace(self, motion=motion, expected=expected_torque(self.model, motion))
+        moved = story.kind == "joints_exchanged"
+        return replace(self, motion=motion, expected=expected_torque(self.model, motion) if moved else self.expected)
+
+
+def model_of(robot: Robot) -> Model:
+    """Rigid bodies, rotor inertia, friction and offset of a robot: all that the checks of torque fit."""
+    return Model(robot, (RigidBody(), RotorInertia(), Viscous(), Coulomb(), Offset()))
 
 
 def open_court(robot: Robot, reduced: ReducedMotion) -> Court:
     """Prepare the judges."""
-    terms = (RigidBody(), RotorInertia(), Viscous(), Coulomb(), Offset())
-    model = Model(robot, terms)
-    weightless = Model(replace(robot, gravity=np.zeros(3)), terms)
+    model = model_of(robot)
     motion = pick(reduced.thin, np.flatnonzero(reduced.settled))
-    return Court(
-        motion,
-        expected_torque(model, motion),
-        model,
-        base_parameters(model),
-        weightless,
-        base_parameters(weightless),
-    )
+    return Court(motion, expected_torque(model, motion), model, base_parameters(model))
 
 
 def expected_torque(model: Model, motion: Trajectory) -> Expected:
@@ -157,7 +151,7 @@ def mean_gain(before: Array, after: Array) -> float:
 
 
 def stories(joints: int) -> Iterator[Story]:
-    """Everything that may have happened once, but for gravity, which has a judgement of its own."""
+    """Everything that may have happened to columns once; what gravity may have done is fitted, not tried."""
     yield from (Story("torque_turned", (j,)) for j in range(joints))
     yield Story("torque_turned", tuple(range(joints)))
     for pair in combinations(range(joints), 2):
@@ -167,48 +161,49 @@ def stories(joints: int) -> Iterator[Story]:
 
 def apply_story(trajectory: Trajectory, story: Story) -> Trajectory:
     """The same samples with columns exchanged or turned as the story says; joints as the story numbers them."""
+    if story.kind == "gravity":
+        return trajectory
     order = np.arange(len(trajectory.joint_names))
     if story.kind == "torque_turned":
         sign = np.ones(order.size)
         sign[list(story.joints)] = -1.0
         return replace(trajectory, tau=trajectory.channel("tau") * sign, source="")
-    if story.kind not in ("joints_exchanged", "torques_exchanged"):
-        return trajectory
     order[list(story.joints)] = story.joints[::-1]
     channels = ("q", "dq", "ddq", "tau") if story.kind == "joints_exchanged" else ("tau",)
     parts = {c: getattr(trajectory, c)[:, order] for c in channels if getattr(trajectory, c) is not None}
     return replace(trajectory, source="", **parts)
 
 
-def _judge_direction(
-    left: Unexplained, joint: int, motion: Trajectory, expected: Expected, *, lifted: bool
-) -> Unexplained:
-    """`left` with the first judge's opinion of one joint; `lifted` leaves gravity out."""
-    torque, speed = motion.channel("tau")[:, joint], motion.channel("dq")[:, joint]
-    gravity, inertial = expected.gravity[:, joint], expected.inertial[:, joint]
-    columns = np.column_stack([gravity, inertial, motion.channel("ddq")[:, joint], speed, np.tanh(speed / TURNING)])
-    columns, torque = columns - columns.mean(axis=0), torque - torque.mean()  # the offset takes every mean
-    size, scale = float(torque @ torque), np.linalg.norm(columns, axis=0)
-    # what rounding leaves of a column that is zero (gravity about a vertical axis) is no column
-    real = scale > 1e-9 * scale.max(initial=1e-300)
-    real[0] &= not lifted and scale[0] > 1e-6 * np.sqrt(size)
-    weights, rest = _nonnegative(columns[:, real] / scale[real], torque)
-    directions, multiple, contrast = (
-        np.array(values) for values in (left.directions, left.gravity, left.gravity_contrast)
-    )
-    directions[joint] = max(rest**2 / size, EXACT) if size > 0.0 else 1.0
-    multiple[joint] = weights[0] / scale[0] if real[0] else 0.0
-    contrast[joint] = scale[0] / rest if rest > 0.0 else np.inf
-    return replace(left, directions=directions, gravity=multiple, gravity_contrast=contrast)
+def companions(motion: Trajectory, expected: Expected, joint: int) -> Array:
+    """(T, 4) what a joint's torque holds beside gravity: inertial torque, acceleration, speed, direction of motion."""
+    speed, acceleration = motion.channel("dq")[:, joint], motion.channel("ddq")[:, joint]
+    return np.column_stack([expected.inertial[:, joint], acceleration, speed, np.tanh(speed / TURNING)])
 
 
-def _nonnegative(columns: Array, torque: Array) -> tuple[Array, float]:
-    """Nonnegative least squares on the triangle of the columns: weights and norm of the rest."""
+def _judge_directions(
+    before: Array, concerned: range | tuple[int, ...], motion: Trajectory, expected: Expected
+) -> Array:
+    """`before` with the shares left of the joints concerned."""
+    left = np.array(before)
+    for joint in concerned:
+        torque = motion.channel("tau")[:, joint]
+        columns = np.column_stack([expected.gravity[:, joint], companions(motion, expected, joint)])
+        columns, torque = columns - columns.mean(axis=0), torque - torque.mean()  # the offset takes every mean
+        size, scale = float(torque @ torque), np.linalg.norm(columns, axis=0)
+        # what rounding leaves of a column that is zero (gravity about a vertical axis) is no column
+        real = scale > 1e-9 * scale.max(initial=1e-300)
+        real[0] &= scale[0] > 1e-6 * np.sqrt(size)
+        rest = _nonnegative_rest(columns[:, real] / scale[real], torque)
+        left[joint] = max(rest**2 / size, EXACT) if size > 0.0 else 1.0
+    return left
+
+
+def _nonnegative_rest(columns: Array, torque: Array) -> float:
+    """Norm that nonnegative multiples of the columns leave of the torque, by way of the triangle of both."""
     from scipy.optimize import nnls
 
     factor = triangle(np.column_stack([columns, torque]))
-    weights, rest = nnls(factor[:, :-1], factor[:, -1])
-    return weights, float(rest)
+    return float(nnls(factor[:, :-1], factor[:, -1])[1])
 
 
 def _judge_geometry(model: Model, basis: ParameterBasis, motion: Trajectory) -> Array:

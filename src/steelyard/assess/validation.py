@@ -18,6 +18,7 @@ from steelyard.errors import DataError
 
 Array = NDArray[np.float64]
 TRIM = 0.3  # [s]
+LONGEST_GAPS = 20.0  # grid points a sample, beyond which a recording is gaps
 COVERED = 0.02  # share of grid points that may lack a prediction nearby
 
 
@@ -70,12 +71,20 @@ def score(
 
     t, tau = recording.time, recording.channel("tau")
     step = float(np.median(np.diff(t)))
-    if not 0.0 < cutoff * 2.0 * step < 1.0:
+    lowest = 1.0 / (t[-1] - t[0])
+    if not lowest <= cutoff < 0.5 / step:
         raise DataError(
-            "the score's cut-off must lie below half the sampling rate",
+            "the score's cut-off must lie below half the sampling rate, and hold a period in the recording",
             where=recording.name,
             value=f"{cutoff:g} Hz at {1.0 / step:.4g} Hz sampling",
-            cure=f"--score-cutoff below {0.5 / step:.4g}",
+            cure=f"--score-cutoff between {lowest:.3g} and {0.5 / step:.4g}",
+        )
+    if (t[-1] - t[0]) / step > LONGEST_GAPS * len(t) + 1e6:
+        raise DataError(
+            "the recording is mostly gaps: its length is far more than its samples",
+            where=recording.name,
+            value=f"{len(t)} samples in {t[-1] - t[0]:.6g} s",
+            cure="split the recording at its gaps",
         )
     grid = np.arange(t[0], t[-1], step)
     raw = np.column_stack([np.interp(grid, t, column) for column in tau.T])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -45,3 +47,35 @@ def required(verb: str, **arguments: object) -> None:
                 f"{verb} needs --{name.replace('_', '-')}, or the directory of a session",
                 cure=f"steelyard {verb} --help",
             )
+
+
+def excluded(what: str, **arguments: object) -> None:
+    """Raise StudyError for an argument that goes with files of one's own, given beside a session."""
+    for name, value in arguments.items():
+        if value:
+            raise StudyError(f"--{name} and the directory of {what} exclude each other: it has its own")
+
+
+def outside(output: Path, inputs: Iterable[Path]) -> Path:
+    """The output directory, absolute.
+
+    Raises:
+        StudyError: an input lies in it, and would be replaced with it.
+    """
+    target = Path(os.path.abspath(output))
+    for path in inputs:
+        if target == Path(os.path.abspath(path)) or target in Path(os.path.realpath(path)).parents:
+            raise StudyError(
+                "an input lies inside the output directory, and would be replaced with it",
+                where=str(target),
+                value=str(path),
+                cure="name another --output",
+            )
+    return target
+
+
+def seed_of(value: int) -> int:
+    """A seed, checked; raises StudyError for a negative one."""
+    if value < 0:
+        raise StudyError("a seed is a whole number from 0", value=value)
+    return value

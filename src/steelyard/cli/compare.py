@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from steelyard.cli.arguments import seed_of
 from steelyard.cli.output import print_json
 
 SHOWN = 25
@@ -21,7 +22,7 @@ def compare(first: Path, second: Path, /, *, grid: bool = False, seed: int = 0, 
     """
     from steelyard.session.compare import compare as compared
 
-    found = compared(first, second, grid=grid, seed=seed)
+    found = compared(first, second, grid=grid, seed=seed_of(seed))
     if json:
         print_json(found.as_dict())
         return

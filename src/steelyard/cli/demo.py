@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from steelyard.cli.arguments import seed_of
 from steelyard.cli.output import print_json, say
 
 
@@ -28,7 +29,7 @@ def demo(
 
     if output is not None:
         check_target(output, force=force)
-    shown = run_demo(output, seed=seed, force=force, say=lambda line: say(line, quiet=quiet))
+    shown = run_demo(output, seed=seed_of(seed), force=force, say=lambda line: say(line, quiet=quiet))
     if output is not None:
         add_report(output, time=now())
     if json:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from steelyard.cli.arguments import Names, Paths, interval, required
+from steelyard.cli.arguments import Names, Paths, excluded, interval, outside, required
 from steelyard.cli.output import print_json, say
+from steelyard.errors import SteelyardError
 
 GATE = 1
 
@@ -49,10 +50,8 @@ def identify(
         quiet: No progress on stderr.
         strict: Exit status 1 when a finding is a warning or an error.
     """
-    from steelyard.report.page import add_report
     from steelyard.report.summary import summary
     from steelyard.session import workflow
-    from steelyard.session.layout import REPORT
     from steelyard.session.run import Request, run
     from steelyard.session.store import check_target
 
@@ -70,20 +69,34 @@ def identify(
     if directory is None:
         required("identify", robot=robot, train=train)
     else:
+        excluded("a session", robot=robot, train=train, validate=validate, config=config)
         request = workflow.request_of_session(directory, request, force=force or output is not None)
     if output is not None:
+        output = outside(output, (request.model, *request.train, *request.validate))
         check_target(output, force=force)
     done = run(request, say=lambda line: say(line, quiet=quiet))
-    manifest = workflow.manifest_of(done, directory)
+    added = output is None
+    manifest = workflow.manifest_of(done, directory if added else None)
     result = workflow.result_of(done, manifest)
     target = output or directory
     if target is not None:
-        added = output is None
         workflow.save(done, result, manifest, target, added=added, force=force)
-        add_report(target, time=workflow.now(), terms=done.terms)
-        say(f"written: {target} (see {REPORT})", quiet=quiet)
+        _report(target, done.terms, quiet=quiet)
     if json:
         print_json(result.model_dump(mode="json", by_alias=True))
     else:
         print(summary(done))
     return GATE if strict and any(finding.level != "info" for finding in done.findings) else 0
+
+
+def _report(target: Path, terms: tuple[str, ...], *, quiet: bool) -> None:
+    """Add the page; the result is safe by now, and a page that cannot be written is no reason to say it is not."""
+    from steelyard.report.page import add_report
+    from steelyard.session.layout import REPORT
+    from steelyard.session.workflow import now
+
+    try:
+        add_report(target, time=now(), terms=terms)
+        say(f"written: {target} (see {REPORT})", quiet=quiet)
+    except SteelyardError as error:
+        say(f"written: {target}, without {REPORT}: {error}")

@@ -43,6 +43,9 @@ for verb in (
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command and leave with its exit status."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that lacks a letter is no reason to fail
     try:
         status = app(sys.argv[1:] if arguments is None else list(arguments), exit_on_error=False, print_error=True)
     except CycloptsError:
@@ -53,7 +56,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except KeyboardInterrupt:
         print("steelyard: interrupted", file=sys.stderr)
         sys.exit(INTERRUPTED)
-    except BrokenPipeError:
+    except OSError as error:
+        if not isinstance(error, BrokenPipeError):
+            print(f"steelyard: {error}", file=sys.stderr)
+            sys.exit(INPUT)
         sys.stderr.close()
         sys.exit(0)
     sys.exit(status if isinstance(status, int) else 0)

@@ -59,7 +59,8 @@ def absorb_blocks(
 
 def _used(trajectory: Trajectory) -> NDArray[np.bool_]:
     """(T,) samples with a valid row."""
-    return np.ones(len(trajectory), dtype=bool) if trajectory.valid is None else trajectory.valid.any(axis=1)
+    every = np.ones(len(trajectory), dtype=bool)
+    return every if trajectory.valid is None else every & trajectory.valid.any(axis=1)
 
 
 def _edges(segment: slice, valid: NDArray[np.bool_], parts: int, multiple: int) -> list[tuple[int, int]]:

@@ -22,13 +22,16 @@ from steelyard.estimate.structure import Trial
 from steelyard.finding import Finding
 from steelyard.information import SquareRootInformation
 from steelyard.model import Model
+from steelyard.preparation.mask import mask_dead_band
 from steelyard.preparation.pipeline import Prepared, prepare_recording
 from steelyard.robot.robot import Robot
 from steelyard.terms.term import Term
 
 Array = NDArray[np.float64]
 ESTIMATORS = ("prior", "weighted", "ordinary")
+DEAD_BAND = 0.01  # [rad/s or m/s] inside which joints stick
 TRIM = 0.3  # [s] taken off both ends of a training interval, where the filters have not settled
+LEAST_SAMPLES = 10
 STRETCHES = 25  # parts of the training data, each far longer than the noise remembers
 FOLDS = 5  # groups of them for cross-validation
 SESSION_VARIANCE = 1.0 / 3.0  # of an offset between sessions, over its variance between robots
@@ -99,6 +102,7 @@ def identify(
     estimator: str = "prior",
     cutoff: float | None = None,
     use_recorded_dq: bool | None = None,
+    dead_band: float = DEAD_BAND,
 ) -> Identification:
     """Prepare, absorb, choose the friction terms, estimate.
 
@@ -112,6 +116,7 @@ def identify(
             ``ordinary``.
         cutoff: [Hz]; None to choose it for each recording from its spectra.
         use_recorded_dq: None to judge.
+        dead_band: rows of a joint slower than this [rad/s or m/s] are not fitted: friction has no direction there.
 
     Raises:
         DataError: no recording, no torque, or nothing left of an interval.
@@ -127,7 +132,8 @@ def identify(
         prepare_recording(r.trajectory, robot, cutoff=cutoff, use_recorded_dq=use_recorded_dq, thin=True)
         for r in recordings
     )
-    blocks = absorb_blocks(model, basis, recordings, prepared)
+    moving = [replace(p, trajectory=mask_dead_band(p.trajectory, dead_band)) for p in prepared]
+    blocks = absorb_blocks(model, basis, recordings, moving)
     trials: tuple[Trial, ...] = ()
     structure = ""
     if terms is None:
@@ -137,7 +143,14 @@ def identify(
         model = Model(robot, terms_of(structure))
         basis = base_parameters(model)
         blocks = [block.select(basis.names) for block in blocks]
-    estimate = _fit(model, _merged(blocks), estimator, basis)
+    total = _merged(blocks)
+    if total.samples < LEAST_SAMPLES:
+        raise DataError(
+            f"{total.samples} samples are left after the low-pass, {LEAST_SAMPLES} are the least",
+            where=recordings[0].trajectory.name,
+            cure="give a longer interval or recording",
+        )
+    estimate = _fit(model, total, estimator, basis)
     estimate = replace(estimate, correlation_time=score_correlation_time(blocks, estimate))
     return Identification(model, basis, _described(estimate, trials, structure), prepared, trials, structure)
 

@@ -159,7 +159,8 @@ def verdict(validations: Sequence[Validation]) -> tuple[bool | None, bool | None
         return None, None, "Not validated: give a recording of another motion with --validate before using this model."
     worst = max(validations, key=lambda v: v.score.relative_error)
     error, joints = worst.score.relative_error, worst.score.relative_error_per_joint
-    forward, gravity = error < FEED_FORWARD, error < GRAVITY_COMPENSATION
+    forward: bool | None = error < FEED_FORWARD
+    gravity: bool | None = error < GRAVITY_COMPENSATION
     use = (
         "good enough for torque feed-forward and model-based control"
         if forward
@@ -170,5 +171,9 @@ def verdict(validations: Sequence[Validation]) -> tuple[bool | None, bool | None
     limit = FEED_FORWARD if forward else GRAVITY_COMPENSATION
     weak = [f"{worst.score.joint_names[j]} ({100 * joints[j]:.0f} %)" for j in np.argsort(-joints) if joints[j] > limit]
     but = f", but not for {', '.join(weak)}" if gravity and weak else ""
+    repeated = any(f.code == "validation.repeats_training" for f in worst.findings)
+    if repeated:
+        forward, gravity = None, None
+        use, but = "that proves nothing, since the motion was fitted: validate on another one", ""
     missed = f"the model misses {100 * error:.1f} % of the torque below {worst.score.cutoff:.3g} Hz"
-    return forward, gravity, f"On unseen motion ({worst.name}) {missed}: {use}{but}."
+    return forward, gravity, f"On {'repeated' if repeated else 'unseen'} motion ({worst.name}) {missed}: {use}{but}."

@@ -25,6 +25,7 @@ from steelyard.excite.objective import Objective, TorqueLimit
 from steelyard.excite.search import CHANGE, POLISH, START, Clock, Outcome, Progress, search
 from steelyard.excite.sequential import descend_sequential
 from steelyard.model import Model
+from steelyard.robot.motion import BLOCK
 from steelyard.terms.rigid_body import RigidBody
 
 Array = NDArray[np.float64]
@@ -36,6 +37,7 @@ SCHEDULES = {
     CHANGE: Schedule(1e-4, 1e-5, 0.1, 60),
     POLISH: Schedule(1e-5, 1e-6, 0.3, 200),
 }
+DENSE = 40
 COARSE = 10  # instants a period of the highest harmonic for quadratic programs, which grow with them
 SHARPER = 2  # squarings more for the last polish, when the shape is there and the extremes matter
 
@@ -108,7 +110,8 @@ def design_motion(
         period: [s].
         harmonics: how many, the same 1, 2, .. for every joint; or the numbers for each joint.
         rest: what is zero at both ends: "free" for nothing, velocity and "acceleration", or the "jerk" as well.
-        samples: instants a period at which information is counted; 40 a period of the highest harmonic when not given.
+        samples: instants a period at which information is counted; when not given, 40 a period of the highest harmonic
+            or a little more, to fill the kernel's blocks.
         share: of every limit that may be used.
         deviations: torque noise of each joint [N m or N], one for all when not given.
         prior: (b, b) information on the base parameters that is there already.
@@ -125,12 +128,7 @@ def design_motion(
     """
     local_of = _optimiser(optimiser)
     _check(starts, changes, budget, seed)
-    values = model.nominal if nominal is None else np.asarray(nominal, dtype=np.float64)
-    if columns == "rigid":
-        values = values[[model.names.index(column.name) for column in RigidBody().columns(model.robot)]]
-        model = Model(model.robot, (RigidBody(),))
-    elif columns != "all":
-        raise StudyError("not a choice of columns", value=columns, choices=("rigid", "all"))
+    model, values = _chosen(model, columns, nominal)
     problem = _problem(
         model,
         limits,
@@ -186,12 +184,14 @@ def _problem(
     """Raises StudyError where limits and robot do not fit."""
     if limits.joint_names != model.robot.joint_names:
         raise StudyError("the limits are for other joints", value=limits.joint_names, choices=model.robot.joint_names)
-    count = 40 * family.highest if samples is None else samples
+    count = BLOCK * -(-DENSE * family.highest // BLOCK) if samples is None else samples
     if count <= 2 * family.highest:
         raise StudyError(
             "too few samples a period for its harmonics", value=count, cure=f"at least {2 * family.highest + 1}"
         )
     basis, narrow = base_parameters(model), limits.share(share)
+    if not basis.names:
+        raise StudyError("the model has no parameters that a motion could tell", value=model.names)
     torque = TorqueLimit(basis.regroup(nominal), narrow.effort) if np.isfinite(narrow.effort).any() else None
     smooth, sharp = (
         Objective(
@@ -209,6 +209,22 @@ def _problem(
             value=[float(e) for e in limits.effort], cure="check the effort limits, the masses and gravity",
         )  # fmt: skip
     return _Problem(family, envelope_of(family, narrow, density=density), smooth, sharp, basis.names)
+
+
+def _chosen(model: Model, columns: str, nominal: Array | None) -> tuple[Model, Array]:
+    """The model of the columns wanted, with their nominal values."""
+    if columns not in ("rigid", "all"):
+        raise StudyError("not a choice of columns", value=columns, choices=("rigid", "all"))
+    values = model.nominal if nominal is None else np.asarray(nominal, dtype=np.float64)
+    if values.shape != (len(model.names),) or not np.isfinite(values).all():
+        raise StudyError("the nominal parameters must be one finite number a column", value=values.shape)
+    if columns == "all":
+        return model, values
+    bodies = Model(model.robot, (RigidBody(),))
+    place = {name: k for k, name in enumerate(model.names)}
+    if not set(bodies.names) <= set(place):
+        raise StudyError("the model has no rigid bodies", value=[type(term).__name__ for term in model.terms])
+    return bodies, values[[place[name] for name in bodies.names]]
 
 
 def _check(starts: int, changes: int, budget: float, seed: int) -> None:

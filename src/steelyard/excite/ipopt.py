@@ -54,7 +54,8 @@ def descend_ipopt(
     function = _callback(casadi, n * m, value, slope)
     rows = casadi.diagcat(*(casadi.DM(block) for block in envelope.rows))
     options = {
-        "print_time": False, "error_on_fail": False, "show_eval_warnings": False, "ipopt.print_level": 0, "ipopt.sb": "yes",
+        "print_time": False, "error_on_fail": False, "show_eval_warnings": False,
+        "ipopt.print_level": 0, "ipopt.sb": "yes",
         "ipopt.hessian_approximation": "limited-memory", "ipopt.limited_memory_max_history": 30,
         "ipopt.max_iter": STEPS_AT_ONCE * schedule.steps, "ipopt.tol": 1e-5,
     }  # fmt: skip
@@ -71,7 +72,7 @@ def descend_ipopt(
 def _callback(casadi: Any, size: int, value: Callable[[Any], float], slope: Callable[[Any], Array]) -> Any:
     """The objective as CasADi wants it: its only way to call Python is a class derived from its own."""
 
-    class Slope(casadi.Callback):
+    class Slope(casadi.Callback):  # type: ignore[misc]
         def __init__(self) -> None:
             casadi.Callback.__init__(self)
             self.construct("slope", {})
@@ -91,7 +92,7 @@ def _callback(casadi: Any, size: int, value: Callable[[Any], float], slope: Call
         def eval(self, arguments: Sequence[Any]) -> list[Any]:
             return [slope(arguments[0])]
 
-    class Value(casadi.Callback):
+    class Value(casadi.Callback):  # type: ignore[misc]
         def __init__(self) -> None:
             casadi.Callback.__init__(self)
             self.slope = Slope()

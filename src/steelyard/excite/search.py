@@ -1,8 +1,8 @@
 """The global part of a design: several starts, then changes of one joint at a time to the best motion found so far.
 
-Criteria of excitation have many local optima (E12 of any attempt to call them convex: two starts, two ends), most of
-them within a few parts in a hundred of each other. Restarting everywhere wastes what the other joints have found; so
-one joint is shifted in time, turned round, shaken or drawn anew, all are optimised again, and the better motion stays.
+Criteria of excitation are not convex: they have many local optima, most of them within a few parts in a hundred of each
+other. Restarting everywhere wastes what the other joints have found; so one joint is shifted in time, turned round,
+shaken or drawn anew, all are optimised again, and the better motion stays.
 """
 
 from __future__ import annotations

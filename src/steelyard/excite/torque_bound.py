@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.data.trajectory import Trajectory
+from steelyard.errors import StudyError
 from steelyard.excite.cells import Cells
 from steelyard.excite.fourier import Kinematics
 from steelyard.model import Model
@@ -49,12 +50,18 @@ def nominal_torque(model: Model, theta: Array | None = None) -> NominalTorque:
     Args:
         model: robot and terms.
         theta: (p,) values of its columns; those of the model file where not given.
+
+    Raises:
+        StudyError: theta is not one finite number a column.
     """
     robot = model.robot
     n = len(robot.joint_names)
     if theta is None:
         return NominalTorque(robot.parameters, robot.damping, robot.friction, robot.rotor_inertia, np.zeros(n))
-    value = dict(zip(model.names, np.asarray(theta, dtype=np.float64).tolist(), strict=True))
+    theta = np.asarray(theta, dtype=np.float64)
+    if theta.shape != (len(model.names),) or not np.isfinite(theta).all():
+        raise StudyError("the parameters must be one finite number a column", value=theta.shape)
+    value = dict(zip(model.names, theta.tolist(), strict=True))
     bodies = [value.pop(column.name, 0.0) for column in RigidBody().columns(robot)]
     viscous, coulomb, rotor, offset = (
         np.array([value.pop(f"actuator/{joint}/{quantity}", 0.0) for joint in robot.joint_names]) for quantity in DRIVE

@@ -19,6 +19,7 @@ from steelyard.preparation.velocity import VelocityChoice, choose_velocity
 from steelyard.robot.robot import Robot
 
 MINIMUM_SAMPLES = 20
+LEAST_PERIODS = 1.0  # of the cut-off in a recording
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,15 @@ def prepare_recording(
     trajectory = _long_segments(trajectory.ordered(robot.joint_names))
     grid = trajectory if is_uniform(trajectory) else resample(trajectory)
     chosen = choose_cutoff(grid) if cutoff is None else CutoffChoice(cutoff, "given")
+    lowest, highest = LEAST_PERIODS / (grid.time[-1] - grid.time[0]), 0.5 / grid.step
+    if not lowest <= chosen.cutoff < highest:
+        raise DataError(
+            f"the cut-off must lie between {lowest:.3g} Hz (the length of the recording) and {highest:.4g} Hz "
+            "(half its sampling rate)",
+            where=trajectory.name,
+            value=chosen.cutoff,
+            cure="leave cutoff_hz out, or give one in between",
+        )
     velocity = choose_velocity(grid, chosen.cutoff, wanted=use_recorded_dq)
     source = "recorded" if velocity.recorded else "position"
     every = int(1.0 / (grid.step * DENSE * chosen.cutoff)) if thin and grid.base is None else 1

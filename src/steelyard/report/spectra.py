@@ -30,7 +30,7 @@ def amplitude_density(values: Array, step: float) -> tuple[Array, Array]:
     """
     from scipy.signal import welch
 
-    frequency, power = welch(values, 1.0 / step, nperseg=min(len(values), int(LONGEST / step)), axis=0)
+    frequency, power = welch(values, 1.0 / step, nperseg=max(2, min(len(values), int(LONGEST / step))), axis=0)
     wanted = np.geomspace(frequency[1], frequency[-1], LINES)
     rows = np.unique(np.clip(np.searchsorted(frequency, wanted), 1, len(frequency) - 1))
     return frequency[rows], np.sqrt(power[rows])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Collection
 from pathlib import Path
 
 from steelyard.session.schema import Role, SessionFile
@@ -45,9 +46,11 @@ def comes_from_fit(inside: str) -> bool:
     return inside in (RESULT, REPORT, "processed.csv") or inside.startswith(("processed/", "prediction/"))
 
 
-def strangers(root: Path) -> tuple[str, ...]:
-    """What lies in a session's directory and has no place in one."""
-    return tuple(sorted(e for e in os.listdir(root) if e not in _FILES | _FOLDERS and not _LITTER.fullmatch(e)))
+def strangers(root: Path, recorded: Collection[str]) -> tuple[str, ...]:
+    """What lies in a session's directory, at any depth, and is neither recorded nor written beside the record."""
+    top = [e for e in os.listdir(root) if e not in _FILES | _FOLDERS and not _LITTER.fullmatch(e)]
+    below = [inside for inside in present(root) if "/" in inside and inside not in recorded]
+    return tuple(sorted({*top, *below}))
 
 
 def present(root: Path) -> tuple[str, ...]:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from steelyard.assess.extrapolation import extrapolation, extrapolation_findings
 from steelyard.assess.judgement import judge, judgement_findings
+from steelyard.assess.leakage import leakage, leakage_findings
 from steelyard.assess.mass_matrix import least_eigenvalue
 from steelyard.assess.plausible import plausibility
 from steelyard.data.trajectory import Trajectory
-from steelyard.errors import DataError
-from steelyard.estimate.identify import Identification, Recording, identify
+from steelyard.errors import DataError, StudyError
+from steelyard.estimate.identify import DEAD_BAND, Identification, Recording, identify
 from steelyard.estimate.predict import predict
 from steelyard.estimate.validate import Validation, baselines, validate_recording, verdict
 from steelyard.finding import Finding
@@ -92,6 +94,7 @@ def run(request: Request, *, say: Callable[[str], None] = lambda message: None) 
         SteelyardError: an input that cannot be used.
     """
     study = Study() if request.study is None else read_study(request.study)
+    _heeded(study)
     say(f"reading {request.model} and {len(request.train) + len(request.validate)} recording(s)")
     train = read_recordings(request.train, study)
     unseen = read_recordings(request.validate, study)
@@ -100,10 +103,10 @@ def run(request: Request, *, say: Callable[[str], None] = lambda message: None) 
     names = request.terms or study.terms.names
     recordings = tuple(Recording(t, request.train_interval) for t in train)
     say(f"fitting {sum(map(len, train))} samples of {len(robot.joint_names)} joints")
-    identification = _identified(robot, recordings, study, names, request.estimator or study.estimate.name or "prior")
+    identification = _identified(robot, recordings, study, names, _estimator(request, study))
     model = identification.model
     say(f"validating on {len(unseen)} recording(s)")
-    validations = _validated(identification, unseen, request)
+    validations = _validated(identification, unseen, request, train)
     poses = identification.prepared[0].trajectory.channel("q")
     full = identification.estimate.full(model.names)
     positive = least_eigenvalue(model, full, poses[:: max(1, len(poses) // POSES)]) > 0.0
@@ -154,6 +157,28 @@ def _plausible(recordings: Sequence[Trajectory], robot: Robot) -> list[Finding]:
     return list(noted)
 
 
+def _estimator(request: Request, study: Study) -> str:
+    """The flag, else the study's name, else what the study says of a prior; the prior by default."""
+    named = request.estimator or study.estimate.name
+    return named or ("weighted" if study.estimate.prior is False else "prior")
+
+
+def _heeded(study: Study) -> None:
+    """Refuse what a study file asks for and this version does not do: a key without effect would be a lie.
+
+    Raises:
+        StudyError: naming the key.
+    """
+    asked = {
+        "[prepare] decimate": study.prepare.decimate != "auto",
+        "[prepare] cutoff_hz by joint": isinstance(study.prepare.cutoff_hz, dict),
+        "[estimate] consistent": bool(study.estimate.consistent),
+    }
+    for key, wanted in asked.items():
+        if wanted:
+            raise StudyError("this version does not heed this key yet", where=key, cure="take it out of the study file")
+
+
 def _identified(
     robot: Robot, recordings: Sequence[Recording], study: Study, names: Sequence[str] | None, estimator: str
 ) -> Identification:
@@ -166,22 +191,33 @@ def _identified(
         estimator=estimator,
         cutoff=cutoff if isinstance(cutoff, float) else None,
         use_recorded_dq=recorded if isinstance(recorded, bool) else None,
+        dead_band=DEAD_BAND if study.prepare.dead_band == "auto" else study.prepare.dead_band,
     )
 
 
 def _validated(
-    identification: Identification, unseen: Sequence[Trajectory], request: Request
+    identification: Identification, unseen: Sequence[Trajectory], request: Request, train: Sequence[Trajectory]
 ) -> tuple[Validation, ...]:
-    """Every unseen recording, beside what the model file reaches."""
+    """Every unseen recording, beside what the model file reaches, and how much of it was seen after all."""
     model = identification.model
     old = baselines(model, identification.basis, identification.estimate.information)
-    cutoff = request.score_cutoff or identification.cutoff
-    return tuple(
-        validate_recording(
-            model, identification.theta_for(t), Recording(t, request.validate_interval), cutoff=cutoff, baseline=old
+    cutoff = identification.cutoff if request.score_cutoff is None else request.score_cutoff
+    fitted = [_cut(t, request.train_interval) for t in train]
+    done = []
+    for t in unseen:
+        recording = Recording(t, request.validate_interval)
+        found = validate_recording(model, identification.theta_for(t), recording, cutoff=cutoff, baseline=old)
+        part = _cut(t, request.validate_interval)
+        notes = (
+            *leakage_findings(leakage(fitted, part), t.name),
+            *extrapolation_findings(extrapolation(fitted, part), t.name),
         )
-        for t in unseen
-    )
+        done.append(replace(found, findings=(*found.findings, *notes)))
+    return tuple(done)
+
+
+def _cut(trajectory: Trajectory, interval: Interval | None) -> Trajectory:
+    return trajectory if interval is None else trajectory.interval(*interval)
 
 
 def _judged(

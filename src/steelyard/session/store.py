@@ -34,7 +34,7 @@ from steelyard.session.layout import (
     processed_path,
     strangers,
 )
-from steelyard.session.ledger import extended, parse
+from steelyard.session.ledger import extended, latest, parse
 from steelyard.session.opening import Session, check_result, open_session, read_session
 from steelyard.session.schema import RESULT_KIND, SESSION_KIND, SessionFile
 from steelyard.session.strict_json import load_strictly, read_bytes, to_json, validated
@@ -178,6 +178,14 @@ def is_session(directory: str | os.PathLike[str]) -> bool:
     return True
 
 
+def _recorded(target: Path) -> tuple[str, ...]:
+    """Paths that the ledger of a session knows; none when it cannot be read."""
+    try:
+        return tuple(latest(parse(read_bytes(target / LEDGER), where=LEDGER)))
+    except SessionError:
+        return ()
+
+
 def _check_replaceable(target: Path, *, force: bool) -> None:
     if not os.path.lexists(target) or not any(target.iterdir()):
         return
@@ -190,7 +198,7 @@ def _check_replaceable(target: Path, *, force: bool) -> None:
         raise SessionError(
             "there is a session already", where=where, cure="--force replaces it; or name another directory"
         )
-    foreign = strangers(target)
+    foreign = strangers(target, _recorded(target))
     if foreign:
         raise SessionError(
             "the session holds what is not ours, and would be lost",

@@ -182,7 +182,7 @@ def revalidate(
         )
     model = Model(robot, terms_named(own_terms(session.result.terms, given=terms)))
     theta = estimate_from_result(session.result).full(model.names)
-    used = cutoff or session.manifest.cutoff_hz
+    used = session.manifest.cutoff_hz if cutoff is None else cutoff
     if used is None:
         raise StudyError("the session does not say its cut-off", cure="--score-cutoff")
     old = Baselines(model.nominal, None)
@@ -191,9 +191,17 @@ def revalidate(
     for r in recordings:
         carried = carried_offsets(model.names, theta, None if r.source in fitted else len(fitted))
         done.append(validate_recording(model, carried, Recording(r, interval), cutoff=used, baseline=old))
+    taken = {entry.name.casefold() for entry in session.manifest.recordings}
+    kept: dict[str, bytes | TorquePrediction] = {}
+    for v in done:
+        stem, k = Path(v.name).stem, 2
+        while f"{stem}.csv".casefold() in taken:
+            stem, k = f"{Path(v.name).stem}-{k}", k + 1
+        taken.add(f"{stem}.csv".casefold())
+        kept[f"prediction/{stem}.csv"] = prediction_of(v)
     add_files(
         directory,
-        {f"prediction/{Path(v.name).stem}.csv": prediction_of(v) for v in done},
+        kept,
         event="validated",
         time=now(),
         software_version=__version__,

@@ -57,18 +57,17 @@ def _term(name: str) -> Term:
         made: Term = TERMS[name]()
         return made
     module, colon, attribute = name.partition(":")
-    if not colon or not module or not attribute:
+    if not colon or not module or not attribute or module.startswith("."):
         raise StudyError("not a term", value=name, choices=(*TERMS, "package.module:object"))
     try:
         found = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
-        raise StudyError(
-            f"the term cannot be imported: {error}", value=name, cure="its folder must be on PYTHONPATH"
-        ) from error
-    try:
         term = found() if isinstance(found, type) else found
-    except TypeError as error:
-        raise StudyError(f"the term cannot be made without arguments: {error}", value=name) from error
+    except (Exception, SystemExit) as error:  # a stranger's module may raise anything
+        raise StudyError(
+            f"the term cannot be imported: {type(error).__name__}: {error}",
+            value=name,
+            cure="its folder must be on PYTHONPATH; a class must be callable without arguments",
+        ) from error
     if not isinstance(term, Term):
         raise StudyError("the object is no term: it needs columns(robot) and block(robot, trajectory)", value=name)
     return term
