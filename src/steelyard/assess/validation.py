@@ -67,6 +67,37 @@ def score(
     Raises:
         DataError: no samples in the interval, a cut-off above half the sampling rate, a prediction with holes.
     """
+    at, filtered, measured, (low, high) = _measured(recording, cutoff, interval)
+    step = float(np.median(np.diff(recording.time)))
+    if len(time) < 2:
+        raise DataError("the prediction has fewer than two samples", where=recording.name)
+    k = np.clip(np.searchsorted(time, at), 1, len(time) - 1)
+    nearest = np.minimum(np.abs(time[k - 1] - at), np.abs(time[k] - at))
+    missing = float(np.mean(nearest > max(2.0 * step, 0.1 / cutoff)))
+    if missing > COVERED:
+        raise DataError(f"the prediction is missing for {100 * missing:.1f} % of the interval", where=recording.name)
+    predicted = np.column_stack([np.interp(at, time, column) for column in torque.T])
+    error = filtered - predicted
+    size = np.linalg.norm(filtered, axis=0)
+    return Score(
+        joint_names=recording.joint_names,
+        relative_error=_ratio(np.linalg.norm(error), np.linalg.norm(filtered)),
+        relative_error_unfiltered=_ratio(np.linalg.norm(measured - predicted), np.linalg.norm(measured)),
+        rmse=np.sqrt(np.mean(error**2, axis=0)),
+        peak=np.abs(error).max(axis=0),
+        relative_error_per_joint=np.array(
+            [_ratio(e, s) for e, s in zip(np.linalg.norm(error, axis=0), size, strict=True)]
+        ),
+        samples=len(at),
+        cutoff=cutoff,
+        interval=(low, high),
+    )
+
+
+def _measured(
+    recording: Trajectory, cutoff: float, interval: tuple[float, float] | None
+) -> tuple[Array, Array, Array, tuple[float, float]]:
+    """Grid points compared (K,), filtered and raw torque there (K, n), and the interval before the trim."""
     from scipy.signal import butter, filtfilt
 
     t, tau = recording.time, recording.channel("tau")
@@ -99,31 +130,7 @@ def score(
             "nothing is left to score", where=recording.name, value=f"{low:g}:{high:g} s",
             cure=f"the recording runs from {t[0]:g} to {t[-1]:g} s, and {TRIM} s is taken off both ends",
         )  # fmt: skip
-    at = grid[keep]
-    if len(time) < 2:
-        raise DataError("the prediction has fewer than two samples", where=recording.name)
-    k = np.clip(np.searchsorted(time, at), 1, len(time) - 1)
-    nearest = np.minimum(np.abs(time[k - 1] - at), np.abs(time[k] - at))
-    missing = float(np.mean(nearest > max(2.0 * step, 0.1 / cutoff)))
-    if missing > COVERED:
-        raise DataError(f"the prediction is missing for {100 * missing:.1f} % of the interval", where=recording.name)
-    predicted = np.column_stack([np.interp(at, time, column) for column in torque.T])
-    filtered, measured = smooth[keep], raw[keep]
-    error = filtered - predicted
-    size = np.linalg.norm(filtered, axis=0)
-    return Score(
-        joint_names=recording.joint_names,
-        relative_error=_ratio(np.linalg.norm(error), np.linalg.norm(filtered)),
-        relative_error_unfiltered=_ratio(np.linalg.norm(measured - predicted), np.linalg.norm(measured)),
-        rmse=np.sqrt(np.mean(error**2, axis=0)),
-        peak=np.abs(error).max(axis=0),
-        relative_error_per_joint=np.array(
-            [_ratio(e, s) for e, s in zip(np.linalg.norm(error, axis=0), size, strict=True)]
-        ),
-        samples=int(keep.sum()),
-        cutoff=cutoff,
-        interval=(low, high),
-    )
+    return grid[keep], smooth[keep], raw[keep], (low, high)
 
 
 def _ratio(error: Any, size: Any) -> float:
