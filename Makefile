@@ -47,6 +47,7 @@ format: $(VENV)/.dev  ## rewrite the code in the project's format
 
 bench: $(VENV)/.dev  ## time and memory, as ratios to plain Pinocchio and least squares
 	$(THREADS) $(BIN)/python benchmarks/speed.py
+	$(THREADS) $(BIN)/python benchmarks/solvers.py
 
 docs: $(VENV)/.dev  ## check the pages: links, file names, commands, the coverage table
 	$(BIN)/python -m pytest tests/test_docs.py

@@ -94,3 +94,9 @@ def test_a_larger_motion_leaves_the_range_of_positions():
     q = next(e for e in found if e.signal == "q" and e.joint == "a")
     assert q.highest == pytest.approx(fourier(1).q[:, 0].max(), abs=0.01)
     assert 0.05 < q.share < 0.6
+
+
+def test_gaps_and_short_recordings_are_judged_as_far_as_they_go():
+    gappy = replace(fourier(1), breaks=(2, 5, 900), source="")
+    assert extrapolation([gappy], gappy) == ()
+    assert extrapolation([fourier(1)], fourier(1).interval(0.0, 0.4)) == ()

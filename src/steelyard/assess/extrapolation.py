@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from steelyard.assess.reduced_motion import long_stretches
 from steelyard.data.trajectory import Trajectory
 from steelyard.finding import Finding
 from steelyard.preparation.align import is_uniform, resample
@@ -55,18 +56,21 @@ def extrapolation(training: Sequence[Trajectory], validation: Trajectory) -> tup
         training: at least one, as recorded or cut to the interval that was used.
         validation: with the same joints.
 
+    Returns:
+        What leaves the range; nothing where a recording has no stretch of a second without a gap.
+
     Raises:
         DataError: a joint of the validation is missing in a training recording.
     """
     names = validation.joint_names
-    known = [_motion(trajectory.ordered(names)) for trajectory in training]
+    known = [motion for trajectory in training if (motion := _motion(trajectory.ordered(names))) is not None]
     unseen = _motion(validation)
+    if not known or unseen is None:
+        return ()
     found = []
     for signal in SIGNALS:
-        seen = np.concatenate([getattr(motion, signal) for motion in known])
-        values = getattr(unseen, signal)
-        if not len(seen) or not len(values):
-            continue
+        seen = np.concatenate([motion.channel(signal) for motion in known])
+        values = unseen.channel(signal)
         low, high = seen.min(axis=0), seen.max(axis=0)
         if signal != "q":
             high = np.maximum(high, -low)
@@ -104,9 +108,11 @@ def extrapolation_findings(found: Sequence[Excess], name: str) -> list[Finding]:
     return findings
 
 
-def _motion(trajectory: Trajectory) -> Trajectory:
-    """q, dq, ddq on a uniform clock, low-passed, without the ends of the segments."""
-    plain = replace(trajectory, dq=None, ddq=None, tau=None, valid=None, base=None)
+def _motion(trajectory: Trajectory) -> Trajectory | None:
+    """q, dq, ddq on a uniform clock, low-passed, without the ends of the segments; None where too little is left."""
+    plain = long_stretches(trajectory, channels=("q",), shortest=3.0 * SETTLED)
+    if plain is None:
+        return None
     grid = plain if is_uniform(plain) else resample(plain)
     highest = max(excitation_frequency(grid))
     cutoff = min(ABOVE_MOTION * highest, NYQUIST_SHARE * 0.5 / grid.step)
@@ -117,4 +123,4 @@ def _motion(trajectory: Trajectory) -> Trajectory:
         inside[segment] = (t >= t[0] + SETTLED) & (t <= t[-1] - SETTLED)
     rows = np.flatnonzero(inside)
     parts: dict[str, Any] = {c: motion.channel(c)[rows] for c in SIGNALS}
-    return replace(motion, time=motion.time[rows], breaks=(), source="", **parts) if rows.size else motion
+    return replace(motion, time=motion.time[rows], breaks=(), source="", **parts) if rows.size else None

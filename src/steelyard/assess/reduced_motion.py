@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.data.lowpass import LowPass
-from steelyard.data.trajectory import Array, Trajectory
+from steelyard.data.trajectory import CHANNELS, Array, Trajectory
 from steelyard.preparation.align import is_uniform, resample
 from steelyard.preparation.cutoff import excitation_frequency
 from steelyard.preparation.differentiate import differentiate
@@ -61,8 +61,7 @@ def reduced_motion(trajectory: Trajectory, robot: Robot, *, above: float, share:
         above: cut-off in multiples of the highest excitation frequency, within what the sampling rate allows.
         share: of that cut-off to use, to see whether an answer depends on it.
     """
-    trajectory = replace(trajectory.ordered(robot.joint_names), dq=None, ddq=None, valid=None, base=None)
-    whole = _long_stretches(trajectory)
+    whole = long_stretches(trajectory.ordered(robot.joint_names), channels=("q", "tau"), shortest=SHORTEST)
     if whole is None:
         return None
     grid = whole if is_uniform(whole) else resample(whole)
@@ -93,16 +92,16 @@ def pick(trajectory: Trajectory, rows: NDArray[np.intp], valid: NDArray[np.bool_
     )
 
 
-def _long_stretches(trajectory: Trajectory) -> Trajectory | None:
-    """Stretches without a gap of `SHORTEST` and more; shorter ones are all ends."""
+def long_stretches(trajectory: Trajectory, *, channels: tuple[str, ...], shortest: float) -> Trajectory | None:
+    """The stretches without a gap that last `shortest` [s] and more, with the channels named; None without any."""
     time = trajectory.time
-    long = [s for s in trajectory.segments if s.stop - s.start > 3 and time[s.stop - 1] - time[s.start] >= SHORTEST]
+    long = [s for s in trajectory.segments if s.stop - s.start > 3 and time[s.stop - 1] - time[s.start] >= shortest]
     if not long:
         return None
     rows = np.concatenate([np.arange(s.start, s.stop) for s in long])
-    parts: dict[str, Any] = {c: trajectory.channel(c)[rows] for c in ("q", "tau")}
-    breaks = np.cumsum([s.stop - s.start for s in long])[:-1]
-    return replace(trajectory, time=time[rows], breaks=tuple(int(b) for b in breaks), source="", **parts)
+    parts: dict[str, Any] = {c: trajectory.channel(c)[rows] if c in channels else None for c in CHANNELS}
+    breaks = tuple(int(b) for b in np.cumsum([s.stop - s.start for s in long])[:-1])
+    return replace(trajectory, time=time[rows], breaks=breaks, source="", valid=None, base=None, **parts)
 
 
 def _settled(trajectory: Trajectory) -> NDArray[np.bool_]:
