@@ -28,6 +28,7 @@ COARSE, FINE = np.linspace(-0.06, 0.06, 13), np.linspace(-0.006, 0.006, 7)  # [s
 FAR = 0.03  # [s] that a joint's own minimum may lie outside the fine scan: beyond, the joint does not tell
 WIDEST = 4  # times the coarse scan is moved when its best delay lies at an end
 SETTLES = 3  # re-weightings of the joints
+SAMPLES = 10_000  # looked at: the first ones
 ALONE = 3.0  # times its own deviation, where no other joint can contradict
 UNEXPLAINED = 0.1  # share of the torque's variance beyond which a joint has nothing to say
 WORTH, CERTAIN = 1e-3, 6.0  # [s], and deviations, from which a delay is told: 1 ms already moves friction by a tenth
@@ -83,6 +84,7 @@ def estimate_delay(
         reduced: the recording.
         again: the same recording with another cut-off; None to leave that doubt out.
     """
+    reduced = reduced.first(SAMPLES)
     if not _suffices(reduced, basis):
         return None
     centre = start = _by_cross_correlation(model, basis, reduced)
@@ -97,6 +99,7 @@ def estimate_delay(
     if not told.any():
         return None
     mean, spread = _common(own[told], deviation[told])
+    again = None if again is None else again.first(SAMPLES)
     if again is not None and _suffices(again, basis):
         other, doubt = _own_delays(model, basis, again, centre + FINE)
         both = np.isfinite(doubt)

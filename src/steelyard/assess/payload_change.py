@@ -60,9 +60,8 @@ def payload_change(model: Model, basis: ParameterBasis, reduced: ReducedMotion) 
     if not model.robot.body_names:
         return None
     thin = reduced.thin
-    edges = np.linspace(thin.time[0], thin.time[-1], WINDOWS + 1)
-    edges[-1] = np.inf
-    parts = [_window(thin, low, high, model, basis, reduced) for low, high in pairwise(edges)]
+    edges = np.linspace(0, len(thin), WINDOWS + 1).astype(int)
+    parts = [_window(thin.samples(*pair), model, basis, reduced) for pair in pairwise(edges)]
     total = parts[0]
     for part in parts[1:]:
         total = replace(part.merge(replace(total, sources=frozenset())), sources=frozenset())
@@ -77,11 +76,13 @@ def payload_change(model: Model, basis: ParameterBasis, reduced: ReducedMotion) 
     change = _change_map(model, basis)
     before, after = _running(whole), _running(whole[::-1])[::-1]
     misfit = float(np.sum(weights * left))
-    tried = [_at(edges[k], before[k - 1], after[k], change, misfit) for k in range(MARGIN, WINDOWS - MARGIN + 1)]
+    tried = [
+        _at(thin.time[edges[k]], before[k - 1], after[k], change, misfit) for k in range(MARGIN, WINDOWS - MARGIN + 1)
+    ]
     at = int(np.argmax([found.explains for found in tried]))
     best, k = tried[at], MARGIN + at
     # the change lies somewhere in the windows beside the best edge: the load is weighed without them
-    clear = _at(edges[k], before[k - 2], after[k + 1], change, misfit)
+    clear = _at(best.time, before[k - 2], after[k + 1], change, misfit)
     repeated = max(1.0, 1.0 / (2.0 * reduced.cutoff * thin.step))
     deviation = float(clear.deviation * np.sqrt(repeated * (1.0 - best.explains)))
     return replace(best, mass=clear.mass, deviation=deviation)
@@ -113,12 +114,14 @@ def payload_findings(found: PayloadChange | None, body: str, trajectory: Traject
     ]
 
 
-def _window(
-    thin: Trajectory, low: float, high: float, model: Model, basis: ParameterBasis, reduced: ReducedMotion
-) -> SquareRootInformation:
-    inside = ((thin.time >= low) & (thin.time < high))[:, None]
-    valid = inside if thin.valid is None else thin.valid & inside
-    info = model.absorb([replace(thin, valid=valid)], names=basis.names, lowpass=reduced.lowpass)
+def _window(samples: Trajectory, model: Model, basis: ParameterBasis, reduced: ReducedMotion) -> SquareRootInformation:
+    """Information of some samples, the ends of which the filter has not settled on left out."""
+    settle = min(int(1.0 / (reduced.cutoff * samples.step)) + 1, len(samples) // 2)
+    inside = np.zeros((len(samples), 1), dtype=bool)
+    inside[settle : len(samples) - settle] = True
+    valid = inside if samples.valid is None else samples.valid & inside
+    valid = np.broadcast_to(valid, samples.channel("q").shape)
+    info = model.absorb([replace(samples, valid=valid)], names=basis.names, lowpass=reduced.lowpass)
     return replace(info, sources=frozenset())
 
 

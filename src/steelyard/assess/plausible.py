@@ -11,8 +11,10 @@ from steelyard.assess.units import suspected, unit_findings
 from steelyard.assess.zero_torque import zero_torque_findings
 from steelyard.data.trajectory import Trajectory
 from steelyard.finding import Finding
+from steelyard.preparation.decimate import decimate
 from steelyard.robot.robot import Robot
 
+ENOUGH = 3000  # samples to see whether there is torque at all
 ABSURD = 20.0  # times the effort limit
 
 
@@ -29,7 +31,7 @@ def plausibility(trajectory: Trajectory, robot: Robot) -> tuple[Finding, ...]:
     beyond = _beyond_effort(trajectory, robot)
     if beyond:
         return (*units, *beyond)
-    silent = zero_torque_findings(trajectory, robot)
+    silent = zero_torque_findings(decimate(trajectory, max(1, len(trajectory) // ENOUGH)), robot)
     if silent:
         return (*units, *silent)
     reduced = reduced_motion(trajectory, robot, above=STORY_CUTOFF)

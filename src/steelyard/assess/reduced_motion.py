@@ -35,21 +35,33 @@ class ReducedMotion:
     Attributes:
         full: q, dq, ddq, tau on a uniform clock, low-passed, joints in the robot's order.
         thin: every k-th sample of it, `valid` marking the rows outside the ends and the dead band.
+        rows: their places in `full`.
         settled: (samples of thin,) bool, outside the ends of the stretches.
-        every: k.
         cutoff: of the low-pass [Hz].
     """
 
     full: Trajectory
     thin: Trajectory
+    rows: NDArray[np.intp]
     settled: NDArray[np.bool_]
-    every: int
     cutoff: float
 
     @property
     def lowpass(self) -> LowPass:
         """The filter once more, for regressor columns on the thin clock."""
         return LowPass(self.cutoff)
+
+    def first(self, samples: int) -> ReducedMotion:
+        """The first samples alone: long recordings say no more about what is the same throughout."""
+        if len(self.thin) <= samples:
+            return self
+        return replace(
+            self,
+            full=self.full.samples(0, int(self.rows[samples - 1]) + 1),
+            thin=self.thin.samples(0, samples),
+            rows=self.rows[:samples],
+            settled=self.settled[:samples],
+        )
 
 
 def reduced_motion(trajectory: Trajectory, robot: Robot, *, above: float, share: float = 1.0) -> ReducedMotion | None:
@@ -75,7 +87,7 @@ def reduced_motion(trajectory: Trajectory, robot: Robot, *, above: float, share:
     valid = settled[:, None] & outside
     if settled[picked].sum() < FEWEST or not np.any(full.channel("dq")):
         return None
-    return ReducedMotion(full, pick(full, picked, valid), settled[picked], every, cutoff)
+    return ReducedMotion(full, pick(full, picked, valid), picked, settled[picked], cutoff)
 
 
 def pick(trajectory: Trajectory, rows: NDArray[np.intp], valid: NDArray[np.bool_] | None = None) -> Trajectory:

@@ -15,7 +15,7 @@ from steelyard.basis import ParameterBasis
 from steelyard.data.lowpass import LowPass
 from steelyard.data.trajectory import Trajectory
 from steelyard.errors import SessionError
-from steelyard.estimate.identify import TRIM, carried_offsets
+from steelyard.estimate.identify import DEAD_BAND, TRIM, carried_offsets
 from steelyard.estimate.predict import predict
 from steelyard.estimate.prior import Prior, physical_prior
 from steelyard.estimate.result import Estimate
@@ -24,6 +24,7 @@ from steelyard.formats.study import read_study
 from steelyard.formats.study_schema import Study
 from steelyard.model import Model
 from steelyard.preparation.align import is_uniform, resample
+from steelyard.preparation.mask import mask_dead_band
 from steelyard.session.layout import processed_path
 from steelyard.session.opening import Session
 from steelyard.session.result_file import estimate_from_result
@@ -144,7 +145,7 @@ def gather(session: Session, *, terms: Sequence[str] = ()) -> Gathered:
     carried = carried_offsets(model.names, theta, None if subject.source in fitted else len(fitted))
     subject = subject.ordered(robot.joint_names)
     judgement = judge(model, carried, subject, predict(model, carried, subject, cutoff=cutoff), interval=interval)
-    estimate = _estimate(model, result, trained)
+    estimate = _estimate(model, result, trained, dead_band=_dead_band(study))
     return Gathered(
         session=session,
         result=result,
@@ -214,7 +215,7 @@ def _reproduced(judgement: Judgement, worst: ValidationEntry | None) -> bool:
     return abs(found - worst.relative_error) <= REPRODUCED * worst.relative_error
 
 
-def _estimate(model: Model, result: ResultFile, training: Sequence[Training]) -> Estimate | None:
+def _estimate(model: Model, result: ResultFile, training: Sequence[Training], *, dead_band: float) -> Estimate | None:
     """The base parameters with the information that the training data hold of them, as they were fitted."""
     values = {entry.name: entry.value for entry in result.parameters}
     names = result.base.names
@@ -225,7 +226,7 @@ def _estimate(model: Model, result: ResultFile, training: Sequence[Training]) ->
         if part.processed is None or part.preparation is None:
             return None
         lowpass = LowPass(part.preparation.cutoff_hz, part.preparation.keep_every)
-        own = model.absorb([_fitted(part.processed, part.interval)], names=names, lowpass=lowpass)
+        own = model.absorb([_fitted(part.processed, part.interval, dead_band)], names=names, lowpass=lowpass)
         info = own if info is None else info.merge(own)
     if info is None or not any(info.rows):
         return None
@@ -244,9 +245,15 @@ def _estimate(model: Model, result: ResultFile, training: Sequence[Training]) ->
     )
 
 
-def _fitted(processed: Trajectory, interval: tuple[float, float]) -> Trajectory:
+def _dead_band(study: Study) -> float:
+    return DEAD_BAND if study.prepare.dead_band == "auto" else study.prepare.dead_band
+
+
+def _fitted(processed: Trajectory, interval: tuple[float, float], dead_band: float) -> Trajectory:
     """The rows that were fitted; those around them stay, for the filter to settle."""
     low = max(interval[0], float(processed.time[0])) + TRIM
     high = min(interval[1], float(processed.time[-1])) - TRIM
     inside = (processed.time >= low) & (processed.time <= high)
-    return replace(processed, valid=np.repeat(inside[:, None], len(processed.joint_names), axis=1))
+    moving = mask_dead_band(processed, dead_band)
+    valid = np.repeat(inside[:, None], len(processed.joint_names), axis=1)
+    return replace(moving, valid=valid if moving.valid is None else valid & moving.valid)

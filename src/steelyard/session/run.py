@@ -141,7 +141,7 @@ def _plausible(recordings: Sequence[Trajectory], robot: Robot) -> list[Finding]:
         DataError: positions in another unit, torque that is zero, turned or of another joint.
     """
     noted: dict[Finding, None] = {}
-    for trajectory in {id(t): t for t in recordings}.values():
+    for trajectory in {t.source: t for t in recordings}.values():
         trajectory.ordered(robot.joint_names).channel("tau")
         for finding in plausibility(trajectory, robot):
             if finding.level == "error":
