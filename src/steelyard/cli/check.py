@@ -7,12 +7,11 @@ from pathlib import Path
 
 from steelyard.cli.output import print_findings, print_json
 
-GATE, INPUT = 1, 3
+GATE = 1
 
 
 def check(recording: Path, /, *, robot: Path | None = None, config: Path | None = None, json: bool = False) -> int:
-    """Findings on a recording before a day is spent on it; nothing is changed. Exit status 1 when one is
-    an error, 3 when the file cannot be read as a recording.
+    """Findings on a recording before a day is spent on it; nothing is changed. Exit status 1 when one is an error.
 
     Args:
         recording: CSV file.
@@ -31,14 +30,13 @@ def check(recording: Path, /, *, robot: Path | None = None, config: Path | None 
         model = Robot.from_file(robot, gravity=study.robot.gravity_in_base()).locked(study.robot.locked)
     report = check_file(recording, model, None if config is None else study)
     errors = report.count("error")
-    status = INPUT if not report.usable else GATE if errors else 0
     if json:
         print_json(report.as_dict())
-        return status
+        return GATE if errors else 0
     if report.statistics is not None:
         for name, value in asdict(report.statistics).items():
             if isinstance(value, int | float):
                 print(f"{name.replace('_', ' ')}: {value:.6g}")
     print_findings(report.findings)
     print(f"{recording}: {errors} error(s), {report.count('warning')} warning(s), {report.count('info')} note(s)")
-    return status
+    return GATE if errors else 0
