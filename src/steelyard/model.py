@@ -70,7 +70,7 @@ class Model:
         """All p columns, term after term."""
         return tuple(column for term in self.terms for column in columns_of(term, self.robot))
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the p columns."""
         return tuple(column.name for column in self.columns)
