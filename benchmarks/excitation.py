@@ -181,7 +181,7 @@ def report(subjects: list[Subject], seeds: int, tasks: tuple[Task, ...]) -> bool
     return reached
 
 
-def best(function: Callable[[], object], *, repeat: int = 60, inner: int = 10) -> float:
+def best(function: Callable[[], object], *, repeat: int = 300, inner: int = 5) -> float:
     """Smallest CPU time of one call [s]."""
     function()
     times = []

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import robots
 from steelyard.basis import base_parameters
+from steelyard.errors import StudyError
 from steelyard.excite.design import design_motion
 from steelyard.excite.features import States
+from steelyard.excite.forecast import collected, forecast
+from steelyard.excite.fourier import FourierFamily, FourierMotion
 from steelyard.excite.information import MotionInformation
 from steelyard.excite.limits import JointLimit, motion_limits
 from steelyard.model import Model
@@ -65,3 +70,63 @@ def test_d_optimal_motions_beat_well_conditioned_ones(arm):
         for c in ("d", "condition")
     ]
     assert means[0] < 0.9 * means[1]
+
+
+def test_forecasts_add_up_and_know_what_was_collected(arm):
+    """Two periods of one motion: sqrt(2) less; a recording absorbed as the model does counts as its forecast said."""
+    model, _ = arm
+    sigma = np.array([0.3, 0.1])
+    motion = design_motion(*arm, **QUICK).motion
+    once, twice = (forecast(model, [motion] * k, rate=100.0, deviations=sigma) for k in (1, 2))
+    assert twice.deviations == pytest.approx(once.deviations / np.sqrt(2.0), rel=1e-6)
+    samples = motion.sampled(100.0).samples(0, 500)
+    recording = robots.with_torque(samples, np.zeros(samples.q.shape))
+    known = collected(model.absorb([recording]), once.basis, sigma)
+    assert np.abs(known - once.information).max() < 1e-9 * np.abs(known).max()
+    after = forecast(model, [motion], rate=100.0, deviations=sigma, prior=known)
+    assert after.deviations == pytest.approx(twice.deviations, rel=1e-6)
+
+
+def test_a_forecast_of_nothing_is_infinite(arm):
+    model, _ = arm
+    nothing = forecast(model, [], rate=100.0, deviations=[1.0, 1.0])
+    assert np.all(np.isinf(nothing.deviations))
+    still = FourierMotion(model.robot.joint_names, FourierFamily(5.0, ((1, 2), (1, 2))), np.zeros((2, 5)))
+    told = forecast(model, [still], rate=100.0, deviations=[1.0, 1.0])
+    bias = told.basis.names.index(
+        "actuator/yaw/bias"
+    )  # joint yaw stands upright: gravity cannot be taken for its offset
+    assert told.deviations[bias] == pytest.approx(1.0 / np.sqrt(500.0))
+    assert np.all(np.isinf(np.delete(told.deviations, bias)))
+
+
+def test_the_next_motion_serves_what_is_still_weak(arm):
+    """After a motion of joint pitch alone, the design given what it told beats the one that does not know of it."""
+    model, limits = arm
+    sigma = np.ones(2)
+    coefficients = np.zeros((2, 9))
+    coefficients[1, 1:4] = (1.5, -0.8, 0.5)
+    first = FourierMotion(limits.joint_names, FourierFamily(5.0, ((1, 2, 3, 4),) * 2), coefficients)
+    known = forecast(model, [first], rate=100.0, deviations=sigma).information * 100.0  # a hundred periods of it
+    scores = []
+    for prior in (known, None):
+        design = design_motion(*arm, prior=prior, samples=500, **QUICK)
+        after = forecast(model, [design.motion], rate=100.0, deviations=sigma, prior=known)
+        scores.append(np.linalg.slogdet(after.information)[1])
+    assert scores[0] > scores[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"rate": 0.03}, "whole number of samples"),
+        ({"deviations": [1.0]}, "deviation"),
+        ({"prior": np.eye(3)}, "prior"),
+    ],
+)
+def test_forecasts_that_cannot_be(arm, options, words):
+    motion = FourierMotion(arm[0].robot.joint_names, FourierFamily(5.0, ((1, 2), (1, 2))), np.zeros((2, 5)))
+    with pytest.raises(StudyError, match=words):
+        forecast(arm[0], [motion], **{"rate": 100.0, "deviations": [1.0, 1.0], **options})
+    with pytest.raises(StudyError, match="other joints"):
+        forecast(arm[0], [replace(motion, joint_names=("a", "b"))], rate=100.0, deviations=[1.0, 1.0])

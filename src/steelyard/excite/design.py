@@ -34,7 +34,7 @@ SHARE = 0.95
 SIGN_SHARE = 0.01  # of the velocity limit: over so much the sign of dry friction is smoothed while optimising
 SCHEDULES = {
     START: Schedule(1e-3, 1e-5, 0.1, 100),
-    CHANGE: Schedule(1e-4, 1e-5, 0.1, 60),
+    CHANGE: Schedule(1e-4, 1e-5, 0.1, 30),
     POLISH: Schedule(1e-5, 1e-6, 0.3, 200),
 }
 DENSE = 40
@@ -92,7 +92,7 @@ def design_motion(
     nominal: Array | None = None,
     optimiser: str = "interior",
     starts: int = 4,
-    changes: int = 60,
+    changes: int = 120,
     budget: float = 60.0,
     seed: int = 0,
     progress: Callable[[Progress], None] | None = None,
@@ -118,7 +118,7 @@ def design_motion(
         nominal: (p,) parameters for the torque limits; those of the model file when not given.
         optimiser: interior, feasible_map, slsqp; with their extras cma and ipopt.
         starts: independent starts.
-        changes: further searches from the best motion with one joint changed.
+        changes: further searches from a good motion with one joint changed.
         budget: CPU seconds.
         seed: of the random draws.
         progress: told after each local search.

@@ -2,7 +2,8 @@
 
 Criteria of excitation are not convex: they have many local optima, most of them within a few parts in a hundred of each
 other. Restarting everywhere wastes what the other joints have found; so one joint is shifted in time, turned round,
-shaken or drawn anew, all are optimised again, and the better motion stays.
+shaken or drawn anew and all are optimised again. The search goes on from a motion that is little worse than the best,
+too (record-to-record travel, Dueck 1993), so that it does not stay where a better one is two changes away.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from steelyard.excite.fourier import FourierFamily
 
 Array = NDArray[np.float64]
 INSIDE = 0.9  # of the limits, for every start
+WANDER = 0.04  # how much worse than the best a motion may be and still be changed next; criteria are logarithms
 SEARCHING = 0.85  # share of the budget after which no new search begins
 
 
@@ -96,13 +98,14 @@ def search(
         local: local optimiser, called with variables and whether this is a START, a CHANGE or the last POLISH.
         score: the exact criterion, infinite for what cannot be used.
         starts: independent starts.
-        changes: changes to the best motion.
+        changes: changes of one joint.
         seed: of all random draws.
         clock: budget.
         progress: told after every local search.
     """
     rng = np.random.default_rng(seed)
     best, value, done, stopped = random_start(family, envelope, rng), np.inf, 0, "done"
+    current, present = best, np.inf
     planned = starts + changes + 1
     try:
         for k in range(planned):
@@ -112,11 +115,13 @@ def search(
             elif k < starts:
                 x, kind = random_start(family, envelope, rng), START
             else:
-                x, kind = _changed(family, envelope, best, rng), CHANGE
+                x, kind = _changed(family, envelope, current, rng), CHANGE
             found = local(x, kind)
             reached = score(found)
             if reached < value:
                 best, value = found, reached
+            if reached < present or (k >= starts and reached < value + WANDER):
+                current, present = found, reached
             done += 1
             if progress is not None:
                 progress(Progress(clock.seconds, done, planned, value))

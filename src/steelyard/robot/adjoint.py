@@ -24,6 +24,7 @@ from steelyard.robot.tree import FLOATING, PRISMATIC, Tree
 
 Array = NDArray[np.float64]
 LINE = BLOCK + 8  # doubles a line of a block's panel: a cache line more than the samples, off a power of two
+LANES = 8  # samples are done in bundles of so many: a remainder would be done one by one
 _LINE, _STATE, _AXIS = np.uint64(LINE), np.uint64(9 * BLOCK), np.uint64(6 * BLOCK)
 
 
@@ -128,8 +129,8 @@ def _place(X, Q, qo, ratio, offset):
 
 
 @jit(fastmath=FAST)
-def _reverse(tree, plan, tape, S, J, W):
-    """Reverse sweep over one block, whose inputs lie in tape.work; the derivatives go to tape.rates."""
+def _reverse(n, tree, plan, tape, S, J, W):
+    """Reverse sweep over n samples of a block, whose inputs lie in tape.work; derivatives go to tape.rates."""
     work, G, E, N, B, X, D = (
         tape.work, tape.axes_bar, tape.motion_bar, tape.moment, tape.back, tape.slide, tape.rates
     )  # fmt: skip
@@ -152,7 +153,7 @@ def _reverse(tree, plan, tape, S, J, W):
             motion.turn_revolute(R, work.q, qo, ratio, offset, tree.constant[i], tree.sine[i], tree.cosine[i])
         _zero(N)
         _zero(tape.field_bar)
-        steps.field(S, o, tape.field)
+        steps.field(n, S, o, tape.field)
         first = tree.pair_start[i]
         above = tree.pair_start[parent + 1] - tree.pair_start[parent] if parent >= 0 else 0
         for k in range(tree.pair_start[i + 1] - first):
@@ -160,24 +161,24 @@ def _reverse(tree, plan, tape, S, J, W):
             jo = np.uint64(pair) * _AXIS
             if _lines(plan.slot, 10 * pair, spare, to):
                 steps.ten_columns_adjoint(
-                    W, to[0], to[1], to[2], to[3], to[4], to[5], to[6], to[7], to[8], to[9],
+                    n, W, to[0], to[1], to[2], to[3], to[4], to[5], to[6], to[7], to[8], to[9],
                     J, jo, tape.field, G, tape.field_bar,
                 )  # fmt: skip
             if k < above:
                 pjo = np.uint64(tree.pair_start[parent] + k) * _AXIS
                 if kind == PRISMATIC:
-                    steps.carry_prismatic_adjoint(G, jo, J, pjo, F, X, p, N, B)
+                    steps.carry_prismatic_adjoint(n, G, jo, J, pjo, F, X, p, N, B)
                 else:
-                    steps.carry_revolute_adjoint(G, jo, J, R, p[0], p[1], p[2], N, B)
-                steps.add_rows(B, G, pjo, np.uint64(6))
-        steps.field_adjoint(tape.field_bar, S, o, E)
+                    steps.carry_revolute_adjoint(n, G, jo, J, R, p[0], p[1], p[2], N, B)
+                steps.add_rows(n, B, G, pjo)
+        steps.field_adjoint(n, tape.field_bar, S, o, E)
         if kind == PRISMATIC:
-            steps.move_prismatic_adjoint(E, o, S, po, F, X, work.v, vo, ratio, p, N, B)
+            steps.move_prismatic_adjoint(n, E, o, S, po, F, X, work.v, vo, ratio, p, N, B)
         else:
-            steps.move_revolute_adjoint(E, o, S, o, R, work.v, vo, ratio, axis[0], axis[1], axis[2], N, B)
-        steps.give_to_parent(E, po, S, X, p, B)
+            steps.move_revolute_adjoint(n, E, o, S, o, R, work.v, vo, ratio, axis[0], axis[1], axis[2], N, B)
+        steps.give_to_parent(n, E, po, S, X, p, B)
         for c in range(3):
-            steps.add_scaled(B, np.uint64(9 + c) * L, ratio, D, np.uint64(c) * rows * L + vo)
+            steps.add_scaled(n, B, np.uint64(9 + c) * L, ratio, D, np.uint64(c) * rows * L + vo)
 
 
 @jit()
@@ -203,8 +204,10 @@ def reverse_block(tree, plan, Q, V, k0, tape, W, rates):
     size, wide = tape.work.motion.shape[0], tape.work.axes.shape[0]
     _rows(Q, k0, tape.work.q)
     _rows(V, k0, tape.work.v)
-    _reverse(tree, plan, tape, tape.motion[b * size : (b + 1) * size], tape.axes[b * wide : (b + 1) * wide], W)
-    count = np.uint64(min(BLOCK, rates.shape[2] - k0))
+    S, J = tape.motion[b * size : (b + 1) * size], tape.axes[b * wide : (b + 1) * wide]
+    left = min(BLOCK, rates.shape[2] - k0)
+    count = np.uint64(left)
+    _reverse(np.uint64((left + LANES - 1) // LANES * LANES), tree, plan, tape, S, J, W)
     for j in range(tree.rows):
         for c in range(3):
             source = np.uint64(c * tree.rows + j) * L

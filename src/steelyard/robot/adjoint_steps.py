@@ -12,7 +12,8 @@ and the derivatives (primed) are
 
 A vector u = R^T u_p turned into the frame of a joint about x adds -x . (u x u') to the derivative by its angle.
 Loops write to few arrays and read from few others, since the compiler vectorises only what it can prove apart with a
-handful of comparisons; that is why sums pass through small arrays of their own.
+handful of comparisons; that is why sums pass through small arrays of their own. Each takes the number n of samples
+that count, since the last block of a motion is seldom full.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ _1, _2, _3, _4, _5, _6, _7, _8, _9 = (np.uint64(k * BLOCK) for k in range(1, 10)
 
 
 @jit(fastmath=FAST)
-def field(S, o, A):
+def field(n, S, o, A):
     """The field of accelerations of a body: A in nine rows, row by row, then d in three."""
-    for s in range(L):
+    for s in range(n):
         w0 = S[o + s]
         w1 = S[o + _1 + s]
         w2 = S[o + _2 + s]
@@ -49,9 +50,9 @@ def field(S, o, A):
 
 
 @jit(fastmath=FAST)
-def ten_columns_adjoint(W, m, x, y, z, ixx, ixy, iyy, ixz, iyz, izz, J, jo, A, G, B):
+def ten_columns_adjoint(n, W, m, x, y, z, ixx, ixy, iyy, ixz, iyz, izz, J, jo, A, G, B):
     """From weights in ten lines of W: add f', h' to the pair's rows of G, and A', d' to the twelve rows of B."""
-    for s in range(L):
+    for s in range(n):
         M = W[m + s]
         m0 = W[x + s]
         m1 = W[y + s]
@@ -105,9 +106,9 @@ def ten_columns_adjoint(W, m, x, y, z, ixx, ixy, iyy, ixz, iyz, izz, J, jo, A, G
 
 
 @jit(fastmath=FAST)
-def field_adjoint(B, S, o, E):
+def field_adjoint(n, B, S, o, E):
     """Undo `field`: add w', a', d' to the body's rows of E."""
-    for s in range(L):
+    for s in range(n):
         w0 = S[o + s]
         w1 = S[o + _1 + s]
         w2 = S[o + _2 + s]
@@ -129,9 +130,9 @@ def field_adjoint(B, S, o, E):
 
 
 @jit(fastmath=FAST)
-def carry_revolute_adjoint(G, jo, J, R, px, py, pz, N, B):
+def carry_revolute_adjoint(n, G, jo, J, R, px, py, pz, N, B):
     """Turn f', h' of an ancestor's row back to the parent, into B (six rows); N += f x f' + h x h' (three rows)."""
-    for s in range(L):
+    for s in range(n):
         f0 = G[jo + s]
         f1 = G[jo + _1 + s]
         f2 = G[jo + _2 + s]
@@ -168,10 +169,10 @@ def carry_revolute_adjoint(G, jo, J, R, px, py, pz, N, B):
 
 
 @jit(fastmath=FAST)
-def carry_prismatic_adjoint(G, jo, J, pjo, F, X, p, N, B):
+def carry_prismatic_adjoint(n, G, jo, J, pjo, F, X, p, N, B):
     """As `carry_revolute_adjoint`; X is where the joint's origin is, p + X e (row 0 of X), and N += f_p' x h_p."""
     ox, oy, oz, ex, ey, ez = p[0], p[1], p[2], p[3], p[4], p[5]
-    for s in range(L):
+    for s in range(n):
         f0 = G[jo + s]
         f1 = G[jo + _1 + s]
         f2 = G[jo + _2 + s]
@@ -199,13 +200,13 @@ def carry_prismatic_adjoint(G, jo, J, pjo, F, X, p, N, B):
 
 
 @jit(fastmath=FAST)
-def move_revolute_adjoint(E, eo, S, o, R, V, vo, ratio, x, y, z, N, B):
+def move_revolute_adjoint(n, E, eo, S, o, R, V, vo, ratio, x, y, z, N, B):
     """Undo `move_revolute`.
 
     B gets nine rows: u' and a' turned into the parent frame, and d' there; then the derivatives by the joint's
     angle, speed and acceleration (rows 9, 10, 11), not yet times the ratio of a mimicking joint.
     """
-    for s in range(L):
+    for s in range(n):
         v = ratio * V[vo + s]
         wx = S[o + s]
         wy = S[o + _1 + s]
@@ -259,10 +260,10 @@ def move_revolute_adjoint(E, eo, S, o, R, V, vo, ratio, x, y, z, N, B):
 
 
 @jit(fastmath=FAST)
-def move_prismatic_adjoint(E, eo, S, po, F, X, V, vo, ratio, p, N, B):
+def move_prismatic_adjoint(n, E, eo, S, po, F, X, V, vo, ratio, p, N, B):
     """Undo `move_prismatic`; B as in `move_revolute_adjoint`, with the speed's share of w' already in it."""
     ex, ey, ez = p[3], p[4], p[5]
-    for s in range(L):
+    for s in range(n):
         v = 2.0 * ratio * V[vo + s]
         wb0 = E[eo + s]
         wb1 = E[eo + _1 + s]
@@ -305,10 +306,10 @@ def move_prismatic_adjoint(E, eo, S, po, F, X, V, vo, ratio, p, N, B):
 
 
 @jit(fastmath=FAST)
-def give_to_parent(E, po, S, X, p, B):
+def give_to_parent(n, E, po, S, X, p, B):
     """Add B to the parent's rows of E, with the lever p + X e between the two origins."""
     ox, oy, oz, ex, ey, ez = p[0], p[1], p[2], p[3], p[4], p[5]
-    for s in range(L):
+    for s in range(n):
         px = ox + ex * X[s]
         py = oy + ey * X[s]
         pz = oz + ez * X[s]
@@ -333,14 +334,16 @@ def give_to_parent(E, po, S, X, p, B):
 
 
 @jit(fastmath=FAST)
-def add_scaled(B, bo, ratio, D, to):
+def add_scaled(n, B, bo, ratio, D, to):
     """D[to] += ratio * B[bo], one row."""
-    for s in range(L):
+    for s in range(n):
         D[to + s] += ratio * B[bo + s]
 
 
 @jit(fastmath=FAST)
-def add_rows(B, G, to, count):
-    """G[to] += B, `count` rows."""
-    for s in range(count * L):
-        G[to + s] += B[s]
+def add_rows(n, B, G, to):
+    """G[to] += B, six rows."""
+    for e in range(np.uint64(6)):
+        o = e * L
+        for s in range(n):
+            G[to + o + s] += B[o + s]
