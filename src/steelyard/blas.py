@@ -17,6 +17,9 @@ from numba.extending import get_cython_function_address, intrinsic
 from numpy.typing import NDArray
 
 
+SMALL = 32  # columns up to which a general product, with its kernels for small matrices, beats the symmetric one
+
+
 class Routines(NamedTuple):
     """Addresses of the routines that the kernels need, and the constants they take by address."""
 
@@ -100,6 +103,34 @@ def add_gram(blas: Any, panel: Any, start: int, G: Any, at: int, sizes: Any) -> 
             panel[start:].ctypes.data,
             sizes[2:].ctypes.data,
             one.ctypes.data,
+            G[at:].ctypes.data,
+            sizes[1:].ctypes.data,
+        ),
+    )
+
+
+@numba.njit(cache=True, nogil=True)
+def gram(blas: Any, panel: Any, start: int, G: Any, at: int, sizes: Any) -> None:
+    """G <- panel' panel, at least the upper triangle of (c, c) at G[at]; sizes as for `solve_right`."""
+    letters, base = blas.letters, blas.letters.ctypes.data
+    if sizes[1] > SMALL:
+        G[at : at + sizes[1] * sizes[1]] = 0.0
+        add_gram(blas, panel, start, G, at, sizes)
+        return
+    _call(
+        blas.gemm,
+        (
+            base + np.uint64(3),
+            base + np.uint64(2),
+            sizes[1:].ctypes.data,
+            sizes[1:].ctypes.data,
+            sizes.ctypes.data,
+            blas.one.ctypes.data,
+            panel[start:].ctypes.data,
+            sizes[2:].ctypes.data,
+            panel[start:].ctypes.data,
+            sizes[2:].ctypes.data,
+            blas.zero.ctypes.data,
             G[at:].ctypes.data,
             sizes[1:].ctypes.data,
         ),

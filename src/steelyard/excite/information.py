@@ -2,8 +2,8 @@
 
 `G = sum_j w_j Y_j' Y_j + G_0` over the rows Y_j of each joint, with w_j = 1 / sigma_j^2 and G_0 what is known already.
 For a criterion with `d phi = <H, dG>`, H symmetric, the derivative by the motion is one call of the adjoint with the
-weights `2 w_j Y_j H`. The regressor is kept in panels of one block of samples each, and the weights of a block are
-used as soon as they are made, so that all of it stays in a core's own cache.
+weights `2 w_j Y_j H`. The regressor is kept in one panel, whose lines are as long as the motion: few large products are
+faster than many small ones, and a motion of some hundred samples stays in a core's own cache.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from steelyard import blas
 from steelyard.errors import StudyError
 from steelyard.excite.features import States, features_of
 from steelyard.model import Layout, Model
-from steelyard.robot.adjoint import LINE, record_block, reverse_block, tape
+from steelyard.robot.adjoint import line_length, record_block, reverse_block, tape
 from steelyard.robot.kernel import SPARE
 from steelyard.robot.motion import BLOCK
 
@@ -39,73 +39,61 @@ class Columns(NamedTuple):
 
 @numba.njit(cache=True, nogil=True)
 def _absorb(
-    routines: Any, tree: Any, plan: Any, Q: Any, V: Any, A: Any, X: Any, tape: Any, panels: Any, columns: Any,
-    grams: Any, G: Any,
+    routines: Any, tree: Any, plan: Any, Q: Any, V: Any, A: Any, X: Any, tape: Any, panel: Any, line: int,
+    columns: Any, grams: Any, G: Any,
 ) -> None:  # fmt: skip
-    """Panels of all blocks, and G += sum_j w_j Y_j' Y_j."""
-    K, sizes = V.shape[0], np.zeros(3, np.int32)
-    sizes[2] = LINE
-    grams[:] = 0.0
+    """The panel of all samples, and G += sum_j w_j Y_j' Y_j."""
+    K, sizes = V.shape[0], np.array([V.shape[0], 0, line], np.int32)
     for k0 in range(0, K, BLOCK):
-        panel = panels[k0 // BLOCK]
-        record_block(tree, plan, Q, V, A, X, k0, tape, panel)
-        sizes[0] = min(BLOCK, K - k0)
-        for j in range(columns.weight.shape[0]):
-            sizes[1] = columns.start[j + 1] - columns.start[j]
-            blas.add_gram(routines, panel, plan.start[j] * LINE, grams, columns.at[j], sizes)
+        record_block(tree, plan, Q, V, A, X, k0, tape, panel, line)
     for j in range(columns.weight.shape[0]):
         first, count = columns.start[j], columns.start[j + 1] - columns.start[j]
+        sizes[1] = count
+        blas.gram(routines, panel, plan.start[j] * line, grams, columns.at[j], sizes)
         for c in range(count):
-            column = columns.column[first + c]
+            column, at = columns.column[first + c], columns.at[j] + c * count
             for r in range(c + 1):
-                row = columns.column[first + r]
-                value = columns.weight[j] * grams[columns.at[j] + c * count + r]
-                G[row, column] += value
-                if r < c:
-                    G[column, row] += value
+                G[columns.column[first + r], column] += columns.weight[j] * grams[at + r]
+    for c in range(G.shape[0]):
+        for r in range(c):
+            G[c, r] = G[r, c]
 
 
 @numba.njit(cache=True, nogil=True)
 def _pull(
-    routines: Any, tree: Any, plan: Any, Q: Any, V: Any, tape: Any, panels: Any, columns: Any,
+    routines: Any, tree: Any, plan: Any, Q: Any, V: Any, tape: Any, panel: Any, line: int, columns: Any,
     H: Any, theta: Any, torque: Any, parts: Any, W: Any, features: Any, rates: Any,
 ) -> None:  # fmt: skip
     """rates = derivatives of <H, G> + sum torque * Y theta; features = the weights of the feature rows."""
-    K, size = V.shape[0], np.zeros(3, np.int32)
-    size[2] = LINE
+    K, sizes = V.shape[0], np.array([V.shape[0], 0, line], np.int32)
     for j in range(columns.weight.shape[0]):
         first, count = columns.start[j], columns.start[j + 1] - columns.start[j]
         for c in range(count):
+            row, at = H[columns.column[first + c]], columns.at[j] + c * count
             for r in range(count):
-                value = H[columns.column[first + r], columns.column[first + c]]
-                parts[columns.at[j] + c * count + r] = 2.0 * columns.weight[j] * value
+                parts[at + r] = 2.0 * columns.weight[j] * row[columns.column[first + r]]
+        sizes[1] = count
+        blas.multiply(routines, panel, plan.start[j] * line, parts, columns.at[j], W, sizes)
+        for c in range(count if torque.shape[0] > 0 else 0):
+            at, value = (plan.start[j] + c) * line, theta[columns.column[first + c]]
+            for k in range(K):
+                W[at + k] += value * torque[k, j]
+    for f in range(features.shape[0]):
+        at = plan.extra_slot[f] * line
+        for k in range(K):
+            features[f, k] = W[at + k]
     for k0 in range(0, K, BLOCK):
-        panel, samples = panels[k0 // BLOCK], min(BLOCK, K - k0)
-        size[0] = samples
-        for j in range(columns.weight.shape[0]):
-            first = columns.start[j]
-            size[1] = columns.start[j + 1] - first
-            blas.multiply(routines, panel, plan.start[j] * LINE, parts, columns.at[j], W, size)
-            for c in range(size[1] if torque.shape[0] > 0 else 0):
-                line = (plan.start[j] + c) * LINE
-                for s in range(samples):
-                    W[line + s] += theta[columns.column[first + c]] * torque[k0 + s, j]
-        for f in range(features.shape[0]):
-            for s in range(samples):
-                features[f, k0 + s] = W[plan.extra_slot[f] * LINE + s]
-        reverse_block(tree, plan, Q, V, k0, tape, W, rates)
+        reverse_block(tree, plan, Q, V, k0, tape, W, line, rates)
 
 
 @numba.njit(cache=True, nogil=True)
-def _torque(plan: Any, panels: Any, columns: Any, theta: Any, tau: Any) -> None:
+def _torque(plan: Any, panel: Any, line: int, columns: Any, theta: Any, tau: Any) -> None:
     tau[:] = 0.0
-    for k0 in range(0, tau.shape[0], BLOCK):
-        panel = panels[k0 // BLOCK]
-        for j in range(columns.weight.shape[0]):
-            for c in range(columns.start[j + 1] - columns.start[j]):
-                value = theta[columns.column[columns.start[j] + c]]
-                for s in range(min(BLOCK, tau.shape[0] - k0)):
-                    tau[k0 + s, j] += value * panel[(plan.start[j] + c) * LINE + s]
+    for j in range(columns.weight.shape[0]):
+        for c in range(columns.start[j + 1] - columns.start[j]):
+            at, value = (plan.start[j] + c) * line, theta[columns.column[columns.start[j] + c]]
+            for k in range(tau.shape[0]):
+                tau[k, j] += value * panel[at + k]
 
 
 class MotionInformation:
@@ -160,9 +148,10 @@ class MotionInformation:
             at=at,
             weight=sigma**-2,
         )
-        lines = (int(layout.plan.start[-1]) + SPARE) * LINE
+        self._line = line_length(samples)
+        size = (int(layout.plan.start[-1]) + SPARE) * self._line
         self._tape = tape(robot.tree, samples)
-        self._panels, self._W = np.zeros((-(-samples // BLOCK), lines)), np.zeros(lines)
+        self._panel, self._W = np.zeros(size), np.zeros(size)
         self._X, self._pulled = np.zeros((extras, samples)), np.zeros((extras, samples))
         self._grams, self._parts = np.zeros(int(at[-1])), np.zeros(int(at[-1]))
         self._G, self._rates, self._tau = np.zeros((b, b)), np.zeros((n, 3, samples)), np.zeros((samples, n))
@@ -175,14 +164,14 @@ class MotionInformation:
             feature.write(self._X, states)
         self._G[:] = self._prior
         _absorb(
-            self._routines, self._tree, self._plan, states.q, states.v, states.a, self._X, self._tape, self._panels,
-            self._columns, self._grams, self._G,
+            self._routines, self._tree, self._plan, states.q, states.v, states.a, self._X, self._tape, self._panel,
+            self._line, self._columns, self._grams, self._G,
         )  # fmt: skip
         return self._G
 
     def torque(self, theta: Array) -> Array:
         """(K, n) torque of parameters theta (b,) along the last motion [N m or N]; written over by the next call."""
-        _torque(self._plan, self._panels, self._columns, theta, self._tau)
+        _torque(self._plan, self._panel, self._line, self._columns, theta, self._tau)
         return self._tau
 
     def pull(self, H: Array, *, theta: Array = NONE, torque_weight: Array = NO_ROWS) -> Array:
@@ -194,8 +183,8 @@ class MotionInformation:
             torque_weight: (K, n), to add the derivative of `sum torque_weight * torque(theta)`.
         """
         _pull(
-            self._routines, self._tree, self._plan, self._states.q, self._states.v, self._tape, self._panels,
-            self._columns, H, theta, torque_weight, self._parts, self._W, self._pulled, self._rates,
+            self._routines, self._tree, self._plan, self._states.q, self._states.v, self._tape, self._panel,
+            self._line, self._columns, H, theta, torque_weight, self._parts, self._W, self._pulled, self._rates,
         )  # fmt: skip
         for feature in self._features:
             feature.pull(self._pulled, self._states, self._rates)

@@ -4,7 +4,8 @@
 evaluations of Y, whatever the number of joints. A criterion of the information matrix `G = sum_k Y_k' Y_k` with
 `d phi = <H, dG>` has the weights `W = 2 Y H`. The forward sweep is the kernel's own, its motions and partial
 velocities kept on a tape; the reverse sweep (Griewank & Walther, Evaluating Derivatives, ch. 3) is derived by hand in
-`adjoint_steps.py`. Both go block by block, so that a caller can make the weights of a block while it is in cache.
+`adjoint_steps.py`. Both go block by block of samples; entries and weights lie in panels with one line a column, so that
+a caller can reduce many blocks at once.
 """
 
 from __future__ import annotations
@@ -18,14 +19,13 @@ from steelyard.errors import ModelError
 from steelyard.robot import adjoint_steps as steps
 from steelyard.robot import motion
 from steelyard.robot.kernel import SPARE, Workspace, fill, workspace
-from steelyard.robot.motion import BLOCK, FAST, L, jit
+from steelyard.robot.motion import BLOCK, FAST, NEXT, ROW, L, jit
 from steelyard.robot.regressor import NO_MASK, build_plan
 from steelyard.robot.tree import FLOATING, PRISMATIC, Tree
 
 Array = NDArray[np.float64]
-LINE = BLOCK + 8  # doubles a line of a block's panel: a cache line more than the samples, off a power of two
 LANES = 8  # samples are done in bundles of so many: a remainder would be done one by one
-_LINE, _STATE, _AXIS = np.uint64(LINE), np.uint64(9 * BLOCK), np.uint64(6 * BLOCK)
+_STATE, _AXIS = np.uint64(9 * ROW), np.uint64(6 * ROW)
 
 
 class Tape(NamedTuple):
@@ -43,7 +43,6 @@ class Tape(NamedTuple):
     axes_bar: Array
     motion_bar: Array
     moment: Array
-    field: Array
     field_bar: Array
     back: Array
     rates: Array
@@ -58,6 +57,11 @@ class Gradient(NamedTuple):
     a: Array
 
 
+def line_length(samples: int) -> int:
+    """Doubles a line of a panel for `samples` samples: whole blocks, and a cache line more, off a power of two."""
+    return -(-samples // BLOCK) * BLOCK + 8
+
+
 def tape(tree: Tree, samples: int) -> Tape:
     """Buffers for `samples` samples of a fixed-base tree.
 
@@ -69,7 +73,7 @@ def tape(tree: Tree, samples: int) -> Tape:
             "the adjoint is for robots with a fixed base", value="a floating joint", cure="fix the base to the world"
         )
     blocks = -(-samples // BLOCK)
-    work = workspace(tree)
+    work = workspace(tree, keep=True)
     slide = np.einsum("nij,nj->ni", tree.fixed.reshape(-1, 3, 3), tree.axis) * (tree.kind == PRISMATIC)[:, None]
     return Tape(
         work=work,
@@ -79,40 +83,40 @@ def tape(tree: Tree, samples: int) -> Tape:
         slide=np.zeros(BLOCK),
         axes_bar=np.zeros(work.axes.size),
         motion_bar=np.zeros(work.motion.size),
-        moment=np.zeros(3 * BLOCK),
-        field=np.zeros(12 * BLOCK),
-        field_bar=np.zeros(12 * BLOCK),
-        back=np.zeros(12 * BLOCK),
-        rates=np.zeros(3 * tree.rows * BLOCK),
+        moment=np.zeros(3 * ROW),
+        field_bar=np.zeros(12 * ROW),
+        back=np.zeros(12 * ROW),
+        rates=np.zeros(3 * tree.rows * ROW),
         no_mask=NO_MASK,
     )
 
 
 @jit(fastmath=FAST)
-def record_block(tree, plan, Q, V, A, X, k0, tape, P):
-    """Fill the panel P of one block, lines of LINE doubles, as `kernel.fill` does; its motions stay on the tape.
+def record_block(tree, plan, Q, V, A, X, k0, tape, P, line):
+    """Fill one block of the panel P as `kernel.fill` does; its motions stay on the tape.
 
     Args:
         Q, V, A, X: as for `fill`.
-        k0: first sample of the block, a multiple of BLOCK.
+        k0: first sample of the block, a multiple of BLOCK, and where it begins in the lines of P.
+        line: their length.
     """
     work, b = tape.work, k0 // BLOCK
     size, wide = work.motion.shape[0], work.axes.shape[0]
     own = Workspace(
-        work.fresh, tape.motion[b * size : (b + 1) * size], tape.axes[b * wide : (b + 1) * wide],
-        work.turn, work.lines, work.q, work.v, work.a, work.mask,
+        tape.motion[b * size : (b + 1) * size], tape.axes[b * wide : (b + 1) * wide], work.field, work.turn,
+        work.lines, work.q, work.v, work.a, work.mask, work.place, work.moved_in,
     )  # fmt: skip
-    fill(tree, plan, Q, V, A, tape.no_mask, X, k0, BLOCK, own, P, _LINE, 0)
+    fill(tree, plan, Q, V, A, tape.no_mask, X, k0, BLOCK, own, P, np.uint64(line), k0)
 
 
 @jit()
-def _lines(slot, first, spare, to):
+def _lines(slot, first, spare, line, k0, to):
     """Where the weights of a pair's ten columns begin, the spare lines for unwanted ones; False where all are."""
     wanted = False
     for e in range(10):
-        line = slot[first + e]
-        wanted = wanted or line >= 0
-        to[e] = np.uint64(line if line >= 0 else spare + e) * _LINE
+        own = slot[first + e]
+        wanted = wanted or own >= 0
+        to[e] = np.uint64(own if own >= 0 else spare + e) * line + k0
     return wanted
 
 
@@ -129,7 +133,7 @@ def _place(X, Q, qo, ratio, offset):
 
 
 @jit(fastmath=FAST)
-def _reverse(n, tree, plan, tape, S, J, W):
+def _reverse(n, tree, plan, tape, S, J, W, line, k0):
     """Reverse sweep over n samples of a block, whose inputs lie in tape.work; derivatives go to tape.rates."""
     work, G, E, N, B, X, D = (
         tape.work, tape.axes_bar, tape.motion_bar, tape.moment, tape.back, tape.slide, tape.rates
@@ -144,7 +148,7 @@ def _reverse(n, tree, plan, tape, S, J, W):
         parent, kind = tree.parent[i], tree.kind[i]
         po = np.uint64(parent if parent >= 0 else bodies) * _STATE
         o = np.uint64(i) * _STATE
-        qo, vo = np.uint64(tree.position[i]) * L, np.uint64(tree.row[i]) * L
+        qo, vo = np.uint64(tree.position[i]) * NEXT, np.uint64(tree.row[i]) * NEXT
         axis, p, F = tree.axis[i], tape.lever[i], tree.fixed[i]
         ratio, offset = tree.ratio[i], tree.offset[i]
         if kind == PRISMATIC:
@@ -153,16 +157,16 @@ def _reverse(n, tree, plan, tape, S, J, W):
             motion.turn_revolute(R, work.q, qo, ratio, offset, tree.constant[i], tree.sine[i], tree.cosine[i])
         _zero(N)
         _zero(tape.field_bar)
-        steps.field(n, S, o, tape.field)
+        motion.field(S, o, work.field)
         first = tree.pair_start[i]
         above = tree.pair_start[parent + 1] - tree.pair_start[parent] if parent >= 0 else 0
         for k in range(tree.pair_start[i + 1] - first):
             pair = first + k
             jo = np.uint64(pair) * _AXIS
-            if _lines(plan.slot, 10 * pair, spare, to):
+            if _lines(plan.slot, 10 * pair, spare, line, k0, to):
                 steps.ten_columns_adjoint(
                     n, W, to[0], to[1], to[2], to[3], to[4], to[5], to[6], to[7], to[8], to[9],
-                    J, jo, tape.field, G, tape.field_bar,
+                    J, jo, S, o, work.field, G, tape.field_bar,
                 )  # fmt: skip
             if k < above:
                 pjo = np.uint64(tree.pair_start[parent] + k) * _AXIS
@@ -178,7 +182,7 @@ def _reverse(n, tree, plan, tape, S, J, W):
             steps.move_revolute_adjoint(n, E, o, S, o, R, work.v, vo, ratio, axis[0], axis[1], axis[2], N, B)
         steps.give_to_parent(n, E, po, S, X, p, B)
         for c in range(3):
-            steps.add_scaled(n, B, np.uint64(9 + c) * L, ratio, D, np.uint64(c) * rows * L + vo)
+            steps.add_scaled(n, B, np.uint64(9 + c) * NEXT, ratio, D, np.uint64(c) * rows * NEXT + vo)
 
 
 @jit()
@@ -187,17 +191,18 @@ def _rows(source, k0, target):
     last = source.shape[0] - 1
     for j in range(source.shape[1]):
         for s in range(BLOCK):
-            target[j * BLOCK + s] = source[min(k0 + s, last), j]
+            target[j * ROW + s] = source[min(k0 + s, last), j]
 
 
 @jit(fastmath=FAST)
-def reverse_block(tree, plan, Q, V, k0, tape, W, rates):
+def reverse_block(tree, plan, Q, V, k0, tape, W, line, rates):
     """Derivatives of `sum weight * entry` over one recorded block.
 
     Args:
         Q, V: (K, n) positions and velocities that were recorded.
         k0: first sample of the block.
-        W: weights in the layout of its panel, its spare lines zero; those past the last sample must be finite.
+        W: weights in the layout of the panel, its spare lines zero; those past the last sample must be finite.
+        line: length of its lines.
         rates: (n, 3, K) derivatives by q, dq and ddq; the block's samples are written.
     """
     b = k0 // BLOCK
@@ -207,10 +212,10 @@ def reverse_block(tree, plan, Q, V, k0, tape, W, rates):
     S, J = tape.motion[b * size : (b + 1) * size], tape.axes[b * wide : (b + 1) * wide]
     left = min(BLOCK, rates.shape[2] - k0)
     count = np.uint64(left)
-    _reverse(np.uint64((left + LANES - 1) // LANES * LANES), tree, plan, tape, S, J, W)
+    _reverse(np.uint64((left + LANES - 1) // LANES * LANES), tree, plan, tape, S, J, W, np.uint64(line), np.uint64(k0))
     for j in range(tree.rows):
         for c in range(3):
-            source = np.uint64(c * tree.rows + j) * L
+            source = np.uint64(c * tree.rows + j) * NEXT
             for s in range(count):
                 rates[j, c, np.uint64(k0) + s] = tape.rates[source + s]
 
@@ -230,13 +235,13 @@ def regressor_gradient(tree: Tree, q: Array, v: Array, a: Array, weights: Array)
     moved = [set(tree.pair_row[tree.pair_start[i] : tree.pair_start[i + 1]].tolist()) for i in range(bodies)]
     support = [[10 * i + e for i in range(bodies) if row in moved[i] for e in range(10)] for row in range(rows)]
     plan = build_plan(tree, support, np.arange(10 * bodies), [])
-    panel = np.zeros((int(plan.start[-1]) + SPARE, LINE))
+    line = line_length(K)
+    panel = np.zeros((int(plan.start[-1]) + SPARE, line))
     W, rates = np.zeros_like(panel), np.zeros((rows, 3, K))
     q, v, a = (np.ascontiguousarray(x, dtype=np.float64) for x in (q, v, a))
+    for row, columns in enumerate(support):
+        W[plan.start[row] : plan.start[row + 1] - 1, :K] = weights[:, row, columns].T
     for k0 in range(0, K, BLOCK):
-        block = weights[k0 : k0 + BLOCK]
-        for row, columns in enumerate(support):
-            W[plan.start[row] : plan.start[row + 1] - 1, : len(block)] = block[:, row, columns].T
-        record_block(tree, plan, q, v, a, np.zeros((rows, K)), k0, buffers, panel.reshape(-1))
-        reverse_block(tree, plan, q, v, k0, buffers, W.reshape(-1), rates)
+        record_block(tree, plan, q, v, a, np.zeros((rows, K)), k0, buffers, panel.reshape(-1), line)
+        reverse_block(tree, plan, q, v, k0, buffers, W.reshape(-1), line, rates)
     return Gradient(*(np.ascontiguousarray(rates[:, c].T) for c in range(3)))

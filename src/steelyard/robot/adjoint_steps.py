@@ -20,37 +20,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from steelyard.robot.motion import BLOCK, FAST, L, jit
+from steelyard.robot.motion import FAST, NEXT, ROW, jit
 
-_1, _2, _3, _4, _5, _6, _7, _8, _9 = (np.uint64(k * BLOCK) for k in range(1, 10))
-
-
-@jit(fastmath=FAST)
-def field(n, S, o, A):
-    """The field of accelerations of a body: A in nine rows, row by row, then d in three."""
-    for s in range(n):
-        w0 = S[o + s]
-        w1 = S[o + _1 + s]
-        w2 = S[o + _2 + s]
-        a0 = S[o + _3 + s]
-        a1 = S[o + _4 + s]
-        a2 = S[o + _5 + s]
-        A[s] = -w1 * w1 - w2 * w2
-        A[_1 + s] = w0 * w1 - a2
-        A[_2 + s] = w0 * w2 + a1
-        A[_3 + s] = w0 * w1 + a2
-        A[_4 + s] = -w0 * w0 - w2 * w2
-        A[_5 + s] = w1 * w2 - a0
-        A[_6 + s] = w0 * w2 - a1
-        A[_7 + s] = w1 * w2 + a0
-        A[_8 + s] = -w0 * w0 - w1 * w1
-        A[_9 + s] = S[o + _6 + s]
-        A[_9 + _1 + s] = S[o + _7 + s]
-        A[_9 + _2 + s] = S[o + _8 + s]
+_1, _2, _3, _4, _5, _6, _7, _8, _9 = (np.uint64(k * ROW) for k in range(1, 10))
 
 
 @jit(fastmath=FAST)
-def ten_columns_adjoint(n, W, m, x, y, z, ixx, ixy, iyy, ixz, iyz, izz, J, jo, A, G, B):
+def ten_columns_adjoint(n, W, m, x, y, z, ixx, ixy, iyy, ixz, iyz, izz, J, jo, S, o, A, G, B):
     """From weights in ten lines of W: add f', h' to the pair's rows of G, and A', d' to the twelve rows of B."""
     for s in range(n):
         M = W[m + s]
@@ -79,9 +55,9 @@ def ten_columns_adjoint(n, W, m, x, y, z, ixx, ixy, iyy, ixz, iyz, izz, J, jo, A
         a20 = A[_6 + s]
         a21 = A[_7 + s]
         a22 = A[_8 + s]
-        d0 = A[_9 + s]
-        d1 = A[_9 + _1 + s]
-        d2 = A[_9 + _2 + s]
+        d0 = S[o + _6 + s]
+        d1 = S[o + _7 + s]
+        d2 = S[o + _8 + s]
         G[jo + s] += M * d0 + a00 * m0 + a01 * m1 + a02 * m2
         G[jo + _1 + s] += M * d1 + a10 * m0 + a11 * m1 + a12 * m2
         G[jo + _2 + s] += M * d2 + a20 * m0 + a21 * m1 + a22 * m2
@@ -107,7 +83,7 @@ def ten_columns_adjoint(n, W, m, x, y, z, ixx, ixy, iyy, ixz, iyz, izz, J, jo, A
 
 @jit(fastmath=FAST)
 def field_adjoint(n, B, S, o, E):
-    """Undo `field`: add w', a', d' to the body's rows of E."""
+    """Undo `motion.field`: add w', a', d' to the body's rows of E."""
     for s in range(n):
         w0 = S[o + s]
         w1 = S[o + _1 + s]
@@ -344,6 +320,6 @@ def add_scaled(n, B, bo, ratio, D, to):
 def add_rows(n, B, G, to):
     """G[to] += B, six rows."""
     for e in range(np.uint64(6)):
-        o = e * L
+        o = e * NEXT
         for s in range(n):
             G[to + o + s] += B[o + s]

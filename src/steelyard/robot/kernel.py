@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.robot import motion
-from steelyard.robot.motion import BLOCK, FAST, L, jit
+from steelyard.robot.motion import BLOCK, FAST, FIELD, NEXT, ROW, L, jit
 from steelyard.robot.tree import FLOATING, PRISMATIC, REVOLUTE, Tree
 
 SPARE = 10
-_STATE, _AXIS = np.uint64(9 * BLOCK), np.uint64(6 * BLOCK)
+_STATE, _AXIS = np.uint64(9 * ROW), np.uint64(6 * ROW)
 
 
 class Plan(NamedTuple):
@@ -33,49 +33,83 @@ class Plan(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """Scratch of one thread, allocated once: `motion` (w, a, d), `axes` (f, h), `turn`, `lines`, inputs."""
+    """Scratch of one thread, allocated once: `motion` (w, a, d), `axes` (f, h), `field`, `turn`, `lines`, inputs.
 
-    fresh: NDArray[np.float64]
+    `place` says where among `motion` and `axes` a body's rows begin, counted in bodies and in pairs. A body may take
+    the place of its parent once nobody else needs that (`moved_in`): what is in use stays in the innermost cache.
+    """
+
     motion: NDArray[np.float64]
     axes: NDArray[np.float64]
+    field: NDArray[np.float64]
     turn: NDArray[np.float64]
     lines: NDArray[np.uint64]
     q: NDArray[np.float64]
     v: NDArray[np.float64]
     a: NDArray[np.float64]
     mask: NDArray[np.float64]
+    place: NDArray[np.int64]
+    moved_in: NDArray[np.bool_]
 
 
-def workspace(tree: Tree) -> Workspace:
-    """Scratch arrays for `fill`; the row behind the last body holds the base motion."""
+def workspace(tree: Tree, *, keep: bool = False) -> Workspace:
+    """Scratch arrays for `fill`.
+
+    Args:
+        keep: give every body and pair a place of its own, in order, so that all can be read afterwards; the place
+            behind the last body holds the motion of the base.
+    """
     n, rows = tree.bodies, tree.rows
-    motion = np.zeros((n + 1, 9, BLOCK))
-    motion[n, 6:] = tree.base_acceleration[:, None]
-    positions = tree.rows + 4
+    place, moved_in = _places(tree, keep)
+    pairs = place[1, :n] + np.diff(tree.pair_start)
+    motion = np.zeros((int(place[0].max()) + 1, 9, ROW))
+    motion[place[0, n], 6:] = tree.base_acceleration[:, None]
     return Workspace(
-        fresh=np.zeros(9 * BLOCK),
         motion=motion.ravel(),
-        axes=np.repeat(_own_axes(tree).ravel(), BLOCK),
-        turn=np.zeros(11 * BLOCK),
+        axes=np.zeros(6 * ROW * int(pairs.max(initial=0))),
+        field=np.zeros(FIELD * ROW),
+        turn=np.zeros(11 * ROW),
         lines=np.zeros(10, dtype=np.uint64),
-        q=np.zeros(positions * BLOCK),
-        v=np.zeros(rows * BLOCK),
-        a=np.zeros(rows * BLOCK),
-        mask=np.zeros(rows * BLOCK),
+        q=np.zeros((rows + 4) * ROW),
+        v=np.zeros(rows * ROW),
+        a=np.zeros(rows * ROW),
+        mask=np.ones(rows * ROW),
+        place=place,
+        moved_in=moved_in,
     )
 
 
-def _own_axes(tree: Tree) -> NDArray[np.float64]:
-    """(pairs, 6) partial velocities of the rows that begin at their body: constant, hence written once."""
-    axes = np.zeros((int(tree.pair_start[-1]), 6))
-    for i in range(tree.bodies):
-        pair = tree.pair_start[i] + tree.own_pair[i]
-        if tree.kind[i] == FLOATING:
-            axes[pair : pair + 6] = np.eye(6)
-        else:
-            half = slice(0, 3) if tree.kind[i] == PRISMATIC else slice(3, 6)
-            axes[pair, half] = tree.ratio[i] * tree.axis[i]
-    return axes
+def _places(tree: Tree, keep: bool) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """(2, N + 1) places of bodies and of their first pairs, the base last; and who takes the place of its parent.
+
+    Bodies in depth-first order need a stack: the last child takes its parent's place, another one the next behind it.
+    """
+    n = tree.bodies
+    moved_in = np.zeros(n, dtype=np.bool_)
+    if keep or not _depth_first(tree.parent):
+        return np.stack([np.arange(n + 1), tree.pair_start]), moved_in
+    place = np.zeros((2, n + 1), dtype=np.int64)
+    for i in range(n):
+        parent = int(tree.parent[i])
+        moved_in[i] = parent >= 0 and not (tree.parent[i + 1 :] == parent).any()
+        place[0, i] = place[0, parent] + (not moved_in[i])
+        if parent >= 0:
+            place[1, i] = place[1, parent]
+            if not moved_in[i]:
+                place[1, i] += tree.pair_start[parent + 1] - tree.pair_start[parent]
+    return place, moved_in
+
+
+def _depth_first(parent: NDArray[np.int64]) -> bool:
+    """Whether each body follows its parent or a descendant of its parent."""
+    path: list[int] = [-1]
+    for i, above in enumerate(parent.tolist()):
+        while path and path[-1] != above:
+            path.pop()
+        if not path:
+            return False
+        path.append(i)
+    return True
 
 
 @jit()
@@ -93,43 +127,41 @@ def _block(tree, work, plan, P, ld, column):
     """Regressor of the BLOCK samples loaded in `work`, written to panel columns column..column+BLOCK."""
     S, J, R, to = work.motion, work.axes, work.turn, work.lines
     spare = plan.start[plan.start.shape[0] - 1]
-    bodies = tree.parent.shape[0]
-    for i in range(bodies):
-        parent = tree.parent[i]
-        po = np.uint64(parent if parent >= 0 else bodies) * _STATE
-        o = np.uint64(i) * _STATE
-        kind = tree.kind[i]
-        qo = np.uint64(tree.position[i]) * L
-        vo = np.uint64(tree.row[i]) * L
+    for i in range(tree.parent.shape[0]):
+        parent, kind = tree.parent[i], tree.kind[i]
+        o, jo = np.uint64(work.place[0, i]) * _STATE, np.uint64(work.place[1, i]) * _AXIS
+        qo, vo = np.uint64(tree.position[i]) * NEXT, np.uint64(tree.row[i]) * NEXT
         axis, p, F = tree.axis[i], tree.translation[i], tree.fixed[i]
         ratio, offset = tree.ratio[i], tree.offset[i]
+        above = tree.pair_start[parent + 1] - tree.pair_start[parent] if parent >= 0 else 0
+        if not work.moved_in[i]:
+            motion.copy_rows(S, np.uint64(work.place[0, parent]) * _STATE, o, 9)
+            motion.copy_rows(J, np.uint64(work.place[1, parent]) * _AXIS, jo, 6 * above)
         if kind == REVOLUTE:
             motion.turn_revolute(R, work.q, qo, ratio, offset, tree.constant[i], tree.sine[i], tree.cosine[i])
-            motion.move_revolute(
-                work.fresh, S, po, R, work.v, work.a, vo, ratio, axis[0], axis[1], axis[2], p[0], p[1], p[2]
-            )
+            motion.move_revolute(S, o, R, work.v, work.a, vo, ratio, axis[0], axis[1], axis[2], p[0], p[1], p[2])
         elif kind == PRISMATIC:
-            motion.move_prismatic(work.fresh, S, po, F, work.q, qo, work.v, work.a, vo, ratio, offset, axis, p)
+            motion.move_prismatic(S, o, F, work.q, qo, work.v, work.a, vo, ratio, offset, axis, p)
         else:
-            motion.move_floating(work.fresh, work.q, work.v, work.a, tree.base_acceleration)
-        motion.copy_rows(work.fresh, S, o, np.uint64(9))
+            motion.move_floating(S, o, work.q, work.v, work.a, tree.base_acceleration)
+            motion.base_axes(J, jo, work.mask, vo)
+        motion.field(S, o, work.field)
         first = tree.pair_start[i]
-        above = tree.pair_start[parent + 1] - tree.pair_start[parent] if parent >= 0 else 0
         for k in range(tree.pair_start[i + 1] - first):
-            pair = first + k
-            jo = np.uint64(pair) * _AXIS
+            mo = np.uint64(tree.pair_row[first + k]) * NEXT
             if k < above:
-                pjo = np.uint64(tree.pair_start[parent] + k) * _AXIS
                 if kind == PRISMATIC:
-                    motion.carry_prismatic(J, jo, pjo, F, work.q, qo, ratio, offset, axis, p)
+                    motion.carry_prismatic(J, jo, F, work.q, qo, ratio, offset, axis, p)
                 else:
-                    motion.carry_revolute(J, jo, pjo, R, p[0], p[1], p[2])
+                    motion.carry_revolute(J, jo, R, p[0], p[1], p[2])
                 if k == tree.own_pair[i]:
-                    motion.add_axis(J, jo, kind, axis, ratio)
-            mo = np.uint64(tree.pair_row[pair]) * L
-            _lines(plan.slot, 10 * pair, spare, ld, column, to)
-            motion.mass_columns(J, jo, S, o, work.mask, mo, P, to[0], to[1], to[2], to[3])
-            motion.inertia_columns(J, jo, S, o, work.mask, mo, P, to[4], to[5], to[6], to[7], to[8], to[9])
+                    motion.add_axis(J, jo, kind, axis, ratio, work.mask, mo)
+            elif kind != FLOATING:
+                motion.own_axis(J, jo, kind, axis, ratio, work.mask, mo)
+            _lines(plan.slot, 10 * (first + k), spare, ld, column, to)
+            motion.mass_columns(J, jo, S, o, work.field, P, to[0], to[1], to[2], to[3])
+            motion.inertia_columns(J, jo, S, o, work.field, P, to[4], to[5], to[6], to[7], to[8], to[9])
+            jo += _AXIS
 
 
 @jit()
@@ -138,7 +170,7 @@ def _transpose(source, k0, target):
     K = np.uint64(source.shape[0])
     first = np.uint64(k0)
     for j in range(np.uint64(source.shape[1])):
-        o = j * L
+        o = j * NEXT
         if first + L <= K:
             for s in range(L):
                 target[o + s] = source[first + s, j]
@@ -159,9 +191,9 @@ def _load(Q, V, A, M, k0, work):
         for j in range(rows):
             for s in range(BLOCK):
                 if k0 + s >= K:
-                    work.mask[j * BLOCK + s] = 0.0
+                    work.mask[j * ROW + s] = 0.0
                 elif M.shape[0] > 0:
-                    work.mask[j * BLOCK + s] = M[k0 + s, j]
+                    work.mask[j * ROW + s] = M[k0 + s, j]
 
 
 @jit(fastmath=FAST)
@@ -189,7 +221,7 @@ def fill(tree, plan, Q, V, A, M, X, k0, chunk, work, P, ld, column):
         stop = min(BLOCK, K - k0 - c)
         for r in range(plan.extra_slot.shape[0]):
             to = np.uint64(plan.extra_slot[r]) * ld + at
-            mo = np.uint64(plan.extra_row[r]) * L
+            mo = np.uint64(plan.extra_row[r]) * NEXT
             for s in range(np.uint64(stop)):
                 P[to + s] = X[r, k0 + c + s] * work.mask[mo + s]
             for s in range(np.uint64(stop), L):

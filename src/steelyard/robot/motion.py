@@ -24,8 +24,13 @@ import numpy as np
 from steelyard.robot.tree import PRISMATIC
 
 BLOCK = 64
-L = np.uint64(BLOCK)
-_1, _2, _3, _4, _5, _6, _7, _8, _9 = (np.uint64(k * BLOCK) for k in range(1, 10))
+# From row to row. At 64 doubles the rows would share eight addresses modulo 4096, and loads would wait for stores to
+# other rows (4K aliasing), which made the whole kernel half as fast.
+ROW = BLOCK + 8
+L, NEXT = np.uint64(BLOCK), np.uint64(ROW)
+_1, _2, _3, _4, _5, _6, _7, _8, _9 = (np.uint64(k * ROW) for k in range(1, 10))
+_10, _11, _12, _13, _14 = (np.uint64(k * ROW) for k in range(10, 15))
+FIELD = 15  # rows of a body's field, see `field`
 # No reassociation: the quadrant count below adds and subtracts a large constant, which must not be folded away.
 FAST = {"contract", "nsz", "nnan", "ninf", "arcp"}
 
@@ -70,30 +75,27 @@ def turn_revolute(R, q, qo, ratio, offset, A, B, C):
         a = A[e]
         b = B[e]
         c = C[e]
-        o = np.uint64(e) * L
+        o = np.uint64(e) * NEXT
         for s in range(L):
             R[o + s] = a + b * R[_9 + s] + c * R[_9 + _1 + s]
 
 
 @jit(fastmath=FAST)
-def move_revolute(N, S, po, R, V, A, vo, ratio, x, y, z, px, py, pz):
-    """Motion N of a body from its parent's at S[po]: w, a, d in the body frame.
-
-    N is an array of its own: writing into S would make the compiler fear that parent and child overlap.
-    """
+def move_revolute(S, o, R, V, A, vo, ratio, x, y, z, px, py, pz):
+    """Motion of a body in place of its parent's: w, a, d in the body frame."""
     for s in range(L):
-        w0 = S[po + s]
-        w1 = S[po + _1 + s]
-        w2 = S[po + _2 + s]
-        a0 = S[po + _3 + s]
-        a1 = S[po + _4 + s]
-        a2 = S[po + _5 + s]
+        w0 = S[o + s]
+        w1 = S[o + _1 + s]
+        w2 = S[o + _2 + s]
+        a0 = S[o + _3 + s]
+        a1 = S[o + _4 + s]
+        a2 = S[o + _5 + s]
         c0 = w1 * pz - w2 * py
         c1 = w2 * px - w0 * pz
         c2 = w0 * py - w1 * px
-        d0 = S[po + _6 + s] + a1 * pz - a2 * py + w1 * c2 - w2 * c1
-        d1 = S[po + _7 + s] + a2 * px - a0 * pz + w2 * c0 - w0 * c2
-        d2 = S[po + _8 + s] + a0 * py - a1 * px + w0 * c1 - w1 * c0
+        d0 = S[o + _6 + s] + a1 * pz - a2 * py + w1 * c2 - w2 * c1
+        d1 = S[o + _7 + s] + a2 * px - a0 * pz + w2 * c0 - w0 * c2
+        d2 = S[o + _8 + s] + a0 * py - a1 * px + w0 * c1 - w1 * c0
         r0 = R[s]
         r1 = R[_1 + s]
         r2 = R[_2 + s]
@@ -111,19 +113,19 @@ def move_revolute(N, S, po, R, V, A, vo, ratio, x, y, z, px, py, pz):
         sx = x * v
         sy = y * v
         sz = z * v
-        N[s] = u0 + sx
-        N[_1 + s] = u1 + sy
-        N[_2 + s] = u2 + sz
-        N[_3 + s] = r0 * a0 + r3 * a1 + r6 * a2 + u1 * sz - u2 * sy + x * acc
-        N[_4 + s] = r1 * a0 + r4 * a1 + r7 * a2 + u2 * sx - u0 * sz + y * acc
-        N[_5 + s] = r2 * a0 + r5 * a1 + r8 * a2 + u0 * sy - u1 * sx + z * acc
-        N[_6 + s] = r0 * d0 + r3 * d1 + r6 * d2
-        N[_7 + s] = r1 * d0 + r4 * d1 + r7 * d2
-        N[_8 + s] = r2 * d0 + r5 * d1 + r8 * d2
+        S[o + s] = u0 + sx
+        S[o + _1 + s] = u1 + sy
+        S[o + _2 + s] = u2 + sz
+        S[o + _3 + s] = r0 * a0 + r3 * a1 + r6 * a2 + u1 * sz - u2 * sy + x * acc
+        S[o + _4 + s] = r1 * a0 + r4 * a1 + r7 * a2 + u2 * sx - u0 * sz + y * acc
+        S[o + _5 + s] = r2 * a0 + r5 * a1 + r8 * a2 + u0 * sy - u1 * sx + z * acc
+        S[o + _6 + s] = r0 * d0 + r3 * d1 + r6 * d2
+        S[o + _7 + s] = r1 * d0 + r4 * d1 + r7 * d2
+        S[o + _8 + s] = r2 * d0 + r5 * d1 + r8 * d2
 
 
 @jit(fastmath=FAST)
-def move_prismatic(N, S, po, F, Q, qo, V, A, vo, ratio, offset, axis, p):
+def move_prismatic(S, o, F, Q, qo, V, A, vo, ratio, offset, axis, p):
     """As `move_revolute`; the joint slides along the axis (in the parent frame: e), so p grows and Coriolis acts."""
     ex = F[0] * axis[0] + F[1] * axis[1] + F[2] * axis[2]
     ey = F[3] * axis[0] + F[4] * axis[1] + F[5] * axis[2]
@@ -132,34 +134,34 @@ def move_prismatic(N, S, po, F, Q, qo, V, A, vo, ratio, offset, axis, p):
         position = ratio * Q[qo + s] + offset
         v = 2.0 * ratio * V[vo + s]
         acc = ratio * A[vo + s]
-        w0 = S[po + s]
-        w1 = S[po + _1 + s]
-        w2 = S[po + _2 + s]
-        a0 = S[po + _3 + s]
-        a1 = S[po + _4 + s]
-        a2 = S[po + _5 + s]
+        w0 = S[o + s]
+        w1 = S[o + _1 + s]
+        w2 = S[o + _2 + s]
+        a0 = S[o + _3 + s]
+        a1 = S[o + _4 + s]
+        a2 = S[o + _5 + s]
         px = p[0] + ex * position
         py = p[1] + ey * position
         pz = p[2] + ez * position
         c0 = w1 * pz - w2 * py + ex * v
         c1 = w2 * px - w0 * pz + ey * v
         c2 = w0 * py - w1 * px + ez * v
-        d0 = S[po + _6 + s] + a1 * pz - a2 * py + w1 * c2 - w2 * c1 + ex * acc
-        d1 = S[po + _7 + s] + a2 * px - a0 * pz + w2 * c0 - w0 * c2 + ey * acc
-        d2 = S[po + _8 + s] + a0 * py - a1 * px + w0 * c1 - w1 * c0 + ez * acc
-        N[s] = F[0] * w0 + F[3] * w1 + F[6] * w2
-        N[_1 + s] = F[1] * w0 + F[4] * w1 + F[7] * w2
-        N[_2 + s] = F[2] * w0 + F[5] * w1 + F[8] * w2
-        N[_3 + s] = F[0] * a0 + F[3] * a1 + F[6] * a2
-        N[_4 + s] = F[1] * a0 + F[4] * a1 + F[7] * a2
-        N[_5 + s] = F[2] * a0 + F[5] * a1 + F[8] * a2
-        N[_6 + s] = F[0] * d0 + F[3] * d1 + F[6] * d2
-        N[_7 + s] = F[1] * d0 + F[4] * d1 + F[7] * d2
-        N[_8 + s] = F[2] * d0 + F[5] * d1 + F[8] * d2
+        d0 = S[o + _6 + s] + a1 * pz - a2 * py + w1 * c2 - w2 * c1 + ex * acc
+        d1 = S[o + _7 + s] + a2 * px - a0 * pz + w2 * c0 - w0 * c2 + ey * acc
+        d2 = S[o + _8 + s] + a0 * py - a1 * px + w0 * c1 - w1 * c0 + ez * acc
+        S[o + s] = F[0] * w0 + F[3] * w1 + F[6] * w2
+        S[o + _1 + s] = F[1] * w0 + F[4] * w1 + F[7] * w2
+        S[o + _2 + s] = F[2] * w0 + F[5] * w1 + F[8] * w2
+        S[o + _3 + s] = F[0] * a0 + F[3] * a1 + F[6] * a2
+        S[o + _4 + s] = F[1] * a0 + F[4] * a1 + F[7] * a2
+        S[o + _5 + s] = F[2] * a0 + F[5] * a1 + F[8] * a2
+        S[o + _6 + s] = F[0] * d0 + F[3] * d1 + F[6] * d2
+        S[o + _7 + s] = F[1] * d0 + F[4] * d1 + F[7] * d2
+        S[o + _8 + s] = F[2] * d0 + F[5] * d1 + F[8] * d2
 
 
 @jit(fastmath=FAST)
-def move_floating(N, Q, V, A, g):
+def move_floating(S, o, Q, V, A, g):
     """Motion of a free base from its quaternion (x y z w), body-frame twist (linear, angular) and its derivative."""
     for s in range(L):
         x = Q[s]
@@ -172,30 +174,30 @@ def move_floating(N, Q, V, A, g):
         w0 = V[_3 + s]
         w1 = V[_4 + s]
         w2 = V[_5 + s]
-        N[s] = w0
-        N[_1 + s] = w1
-        N[_2 + s] = w2
-        N[_3 + s] = A[_3 + s]
-        N[_4 + s] = A[_4 + s]
-        N[_5 + s] = A[_5 + s]
+        S[o + s] = w0
+        S[o + _1 + s] = w1
+        S[o + _2 + s] = w2
+        S[o + _3 + s] = A[_3 + s]
+        S[o + _4 + s] = A[_4 + s]
+        S[o + _5 + s] = A[_5 + s]
         g0 = (1 - 2 * (y * y + z * z)) * g[0] + 2 * (x * y + w * z) * g[1] + 2 * (x * z - w * y) * g[2]
         g1 = 2 * (x * y - w * z) * g[0] + (1 - 2 * (x * x + z * z)) * g[1] + 2 * (y * z + w * x) * g[2]
         g2 = 2 * (x * z + w * y) * g[0] + 2 * (y * z - w * x) * g[1] + (1 - 2 * (x * x + y * y)) * g[2]
-        N[_6 + s] = A[s] + w1 * v2 - w2 * v1 + g0
-        N[_7 + s] = A[_1 + s] + w2 * v0 - w0 * v2 + g1
-        N[_8 + s] = A[_2 + s] + w0 * v1 - w1 * v0 + g2
+        S[o + _6 + s] = A[s] + w1 * v2 - w2 * v1 + g0
+        S[o + _7 + s] = A[_1 + s] + w2 * v0 - w0 * v2 + g1
+        S[o + _8 + s] = A[_2 + s] + w0 * v1 - w1 * v0 + g2
 
 
 @jit(fastmath=FAST)
-def carry_revolute(J, o, po, R, px, py, pz):
-    """Partial velocity of an ancestor row, from the parent frame at po to the body frame at o."""
+def carry_revolute(J, o, R, px, py, pz):
+    """Partial velocity of an ancestor row, from the parent frame to the body frame, in place."""
     for s in range(L):
-        h0 = J[po + _3 + s]
-        h1 = J[po + _4 + s]
-        h2 = J[po + _5 + s]
-        f0 = J[po + s] + h1 * pz - h2 * py
-        f1 = J[po + _1 + s] + h2 * px - h0 * pz
-        f2 = J[po + _2 + s] + h0 * py - h1 * px
+        h0 = J[o + _3 + s]
+        h1 = J[o + _4 + s]
+        h2 = J[o + _5 + s]
+        f0 = J[o + s] + h1 * pz - h2 * py
+        f1 = J[o + _1 + s] + h2 * px - h0 * pz
+        f2 = J[o + _2 + s] + h0 * py - h1 * px
         r0 = R[s]
         r1 = R[_1 + s]
         r2 = R[_2 + s]
@@ -214,7 +216,7 @@ def carry_revolute(J, o, po, R, px, py, pz):
 
 
 @jit(fastmath=FAST)
-def carry_prismatic(J, o, po, F, Q, qo, ratio, offset, axis, p):
+def carry_prismatic(J, o, F, Q, qo, ratio, offset, axis, p):
     """As `carry_revolute`, with the joint's fixed rotation and its sliding origin."""
     ex = F[0] * axis[0] + F[1] * axis[1] + F[2] * axis[2]
     ey = F[3] * axis[0] + F[4] * axis[1] + F[5] * axis[2]
@@ -224,12 +226,12 @@ def carry_prismatic(J, o, po, F, Q, qo, ratio, offset, axis, p):
         px = p[0] + ex * position
         py = p[1] + ey * position
         pz = p[2] + ez * position
-        h0 = J[po + _3 + s]
-        h1 = J[po + _4 + s]
-        h2 = J[po + _5 + s]
-        f0 = J[po + s] + h1 * pz - h2 * py
-        f1 = J[po + _1 + s] + h2 * px - h0 * pz
-        f2 = J[po + _2 + s] + h0 * py - h1 * px
+        h0 = J[o + _3 + s]
+        h1 = J[o + _4 + s]
+        h2 = J[o + _5 + s]
+        f0 = J[o + s] + h1 * pz - h2 * py
+        f1 = J[o + _1 + s] + h2 * px - h0 * pz
+        f2 = J[o + _2 + s] + h0 * py - h1 * px
         J[o + s] = F[0] * f0 + F[3] * f1 + F[6] * f2
         J[o + _1 + s] = F[1] * f0 + F[4] * f1 + F[7] * f2
         J[o + _2 + s] = F[2] * f0 + F[5] * f1 + F[8] * f2
@@ -239,8 +241,45 @@ def carry_prismatic(J, o, po, F, Q, qo, ratio, offset, axis, p):
 
 
 @jit(fastmath=FAST)
-def mass_columns(J, jo, S, o, mask, mo, P, to, to_x, to_y, to_z):
-    """Columns of m and m c of one (body, row) pair, written to panel lines that begin at `to`, masked rows as zeros.
+def field(S, o, A):
+    """What the columns of a body's rows have in common.
+
+    The acceleration of a point c fixed to the body is `d + A c` with `A = [a]x + w w' - (w . w) 1`. Rows 0..8 hold A,
+    row by row, 9..11 the differences A11 - A22, A22 - A00, A00 - A11, and 12..14 the products w1 w2, w2 w0, w0 w1.
+    """
+    for s in range(L):
+        w0 = S[o + s]
+        w1 = S[o + _1 + s]
+        w2 = S[o + _2 + s]
+        a0 = S[o + _3 + s]
+        a1 = S[o + _4 + s]
+        a2 = S[o + _5 + s]
+        s0 = w0 * w0
+        s1 = w1 * w1
+        s2 = w2 * w2
+        p0 = w1 * w2
+        p1 = w2 * w0
+        p2 = w0 * w1
+        A[s] = -s1 - s2
+        A[_1 + s] = p2 - a2
+        A[_2 + s] = p1 + a1
+        A[_3 + s] = p2 + a2
+        A[_4 + s] = -s0 - s2
+        A[_5 + s] = p0 - a0
+        A[_6 + s] = p1 - a1
+        A[_7 + s] = p0 + a0
+        A[_8 + s] = -s0 - s1
+        A[_9 + s] = s1 - s2
+        A[_10 + s] = s2 - s0
+        A[_11 + s] = s0 - s1
+        A[_12 + s] = p0
+        A[_13 + s] = p1
+        A[_14 + s] = p2
+
+
+@jit(fastmath=FAST)
+def mass_columns(J, jo, S, o, A, P, to, to_x, to_y, to_z):
+    """Columns of m and m c of one (body, row) pair, written to panel lines that begin at `to`.
 
     Few enough outputs that the compiler can still prove, at run time, that they do not overlap.
     """
@@ -251,62 +290,68 @@ def mass_columns(J, jo, S, o, mask, mo, P, to, to_x, to_y, to_z):
         h0 = J[jo + _3 + s]
         h1 = J[jo + _4 + s]
         h2 = J[jo + _5 + s]
-        w0 = S[o + s]
-        w1 = S[o + _1 + s]
-        w2 = S[o + _2 + s]
-        a0 = S[o + _3 + s]
-        a1 = S[o + _4 + s]
-        a2 = S[o + _5 + s]
         d0 = S[o + _6 + s]
         d1 = S[o + _7 + s]
         d2 = S[o + _8 + s]
-        use = mask[mo + s]
-        wf = w0 * f0 + w1 * f1 + w2 * f2
-        ww = w0 * w0 + w1 * w1 + w2 * w2
-        P[to + s] = use * (f0 * d0 + f1 * d1 + f2 * d2)
-        P[to_x + s] = use * (f1 * a2 - f2 * a1 + w0 * wf - ww * f0 + d1 * h2 - d2 * h1)
-        P[to_y + s] = use * (f2 * a0 - f0 * a2 + w1 * wf - ww * f1 + d2 * h0 - d0 * h2)
-        P[to_z + s] = use * (f0 * a1 - f1 * a0 + w2 * wf - ww * f2 + d0 * h1 - d1 * h0)
+        P[to + s] = f0 * d0 + f1 * d1 + f2 * d2
+        P[to_x + s] = f0 * A[s] + f1 * A[_3 + s] + f2 * A[_6 + s] + d1 * h2 - d2 * h1
+        P[to_y + s] = f0 * A[_1 + s] + f1 * A[_4 + s] + f2 * A[_7 + s] + d2 * h0 - d0 * h2
+        P[to_z + s] = f0 * A[_2 + s] + f1 * A[_5 + s] + f2 * A[_8 + s] + d0 * h1 - d1 * h0
 
 
 @jit(fastmath=FAST)
-def inertia_columns(J, jo, S, o, mask, mo, P, to_xx, to_xy, to_yy, to_xz, to_yz, to_zz):
+def inertia_columns(J, jo, S, o, A, P, to_xx, to_xy, to_yy, to_xz, to_yz, to_zz):
     """Columns of Ixx, Ixy, Iyy, Ixz, Iyz, Izz of one (body, row) pair; see `mass_columns`."""
     for s in range(L):
-        use = mask[mo + s]
-        h0 = use * J[jo + _3 + s]
-        h1 = use * J[jo + _4 + s]
-        h2 = use * J[jo + _5 + s]
-        w0 = S[o + s]
-        w1 = S[o + _1 + s]
-        w2 = S[o + _2 + s]
-        a0 = S[o + _3 + s]
-        a1 = S[o + _4 + s]
-        a2 = S[o + _5 + s]
-        u0 = h1 * w2 - h2 * w1
-        u1 = h2 * w0 - h0 * w2
-        u2 = h0 * w1 - h1 * w0
-        P[to_xx + s] = a0 * h0 + w0 * u0
-        P[to_xy + s] = a0 * h1 + a1 * h0 + w0 * u1 + w1 * u0
-        P[to_yy + s] = a1 * h1 + w1 * u1
-        P[to_xz + s] = a0 * h2 + a2 * h0 + w0 * u2 + w2 * u0
-        P[to_yz + s] = a1 * h2 + a2 * h1 + w1 * u2 + w2 * u1
-        P[to_zz + s] = a2 * h2 + w2 * u2
+        h0 = J[jo + _3 + s]
+        h1 = J[jo + _4 + s]
+        h2 = J[jo + _5 + s]
+        p0 = A[_12 + s]
+        p1 = A[_13 + s]
+        p2 = A[_14 + s]
+        P[to_xx + s] = h0 * S[o + _3 + s] + h1 * p1 - h2 * p2
+        P[to_xy + s] = h1 * A[_7 + s] - h0 * A[_6 + s] + h2 * A[_11 + s]
+        P[to_yy + s] = h1 * S[o + _4 + s] + h2 * p2 - h0 * p0
+        P[to_xz + s] = h0 * A[_3 + s] - h2 * A[_5 + s] + h1 * A[_10 + s]
+        P[to_yz + s] = h2 * A[_2 + s] - h1 * A[_1 + s] + h0 * A[_9 + s]
+        P[to_zz + s] = h2 * S[o + _5 + s] + h0 * p0 - h1 * p1
 
 
 @jit(fastmath=FAST)
-def add_axis(J, o, kind, axis, ratio):
+def own_axis(J, o, kind, axis, ratio, mask, mo):
+    """Partial velocity of a joint's own row in its body: constant but for the mask, a factor that is carried along."""
+    for e in range(6):
+        value = ratio * axis[e % 3] if (e < 3) == (kind == PRISMATIC) else 0.0
+        at = o + np.uint64(e) * NEXT
+        for s in range(L):
+            J[at + s] = value * mask[mo + s]
+
+
+@jit(fastmath=FAST)
+def base_axes(J, o, mask, mo):
+    """Partial velocities of a free base's six rows: the unit vectors."""
+    for row in range(6):
+        for e in range(6):
+            at = o + np.uint64(6 * row + e) * NEXT
+            for s in range(L):
+                J[at + s] = mask[mo + np.uint64(row) * NEXT + s] if e == row else 0.0
+
+
+@jit(fastmath=FAST)
+def add_axis(J, o, kind, axis, ratio, mask, mo):
     """Add the motion of a mimicking joint to a row that an ancestor already moves."""
     first = np.uint64(0 if kind == PRISMATIC else 3)
     for e in range(3):
         value = ratio * axis[e]
-        at = o + (first + np.uint64(e)) * L
+        at = o + (first + np.uint64(e)) * NEXT
         for s in range(L):
-            J[at + s] += value
+            J[at + s] += value * mask[mo + s]
 
 
 @jit(fastmath=FAST)
-def copy_rows(source, target, to, count):
-    """Copy `count` rows of a block."""
-    for s in range(count * L):
-        target[to + s] = source[s]
+def copy_rows(X, source, target, count):
+    """Copy `count` rows; both ends in one array."""
+    for e in range(count):
+        at, to = source + np.uint64(e) * NEXT, target + np.uint64(e) * NEXT
+        for s in range(L):
+            X[to + s] = X[at + s]
