@@ -20,13 +20,16 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import numba
 import numpy as np
 import pinocchio
+import polars
 
 from steelyard.basis import base_parameters
 from steelyard.data.trajectory import Trajectory
 from steelyard.model import Model
-from steelyard.robot.kernel import SPARE, fill, workspace
+from steelyard.robot.aligned import aligned_zeros
+from steelyard.robot.kernel import SPARE, Plan, fill, workspace
 from steelyard.robot.reduction import CHUNK, LEAD
 from steelyard.robot.regressor import NO_MASK, build_plan
 from steelyard.robot.robot import Robot
@@ -70,35 +73,53 @@ def tree_of(model: pinocchio.Model) -> Tree:
     return build_tree(joints, model.gravity.linear, dof)
 
 
+@numba.njit(nogil=True)
+def panels(tree, plan, Q, V, A, M, X, work, P):  # type: ignore[no-untyped-def]
+    """Fill the panel chunk after chunk, as the reduction does, without reducing it."""
+    for k0 in range(0, V.shape[0], CHUNK):
+        fill(tree, plan, Q, V, A, M, X, k0, CHUNK, work, P, np.uint64(LEAD), 0)
+
+
+def plan_of(tree: Tree, columns: np.ndarray) -> Plan:
+    """The panels of a reduction that wants these standard columns."""
+    kept, support = set(columns.tolist()), [[] for _ in range(tree.rows)]
+    moved, turned = (tree.rows_of_bodies(turning=t) for t in (False, True))
+    for column in sorted(kept):
+        for row in (moved if column % 10 < 4 else turned)[column // 10]:
+            support[row].append(column)
+    return build_plan(tree, support, np.array([c if c in kept else -1 for c in range(10 * tree.bodies)]), [])
+
+
 def kernel(name: str, model: pinocchio.Model, samples: int) -> None:
-    """All standard columns, panel after panel in cache, against the loop."""
+    """Panel after panel in cache, as handed to the reduction: base columns, and all of them; against the loop."""
     rng = np.random.default_rng(0)
     tree = tree_of(model)
     q = np.array([pinocchio.integrate(model, pinocchio.neutral(model), rng.uniform(-2, 2, model.nv))
                   for _ in range(samples)])  # fmt: skip
     v, a = rng.standard_normal((samples, model.nv)), rng.standard_normal((samples, model.nv))
-    moved: list[list[int]] = [[] for _ in range(tree.rows)]
-    for body in range(tree.bodies):
-        for row in tree.pair_row[tree.pair_start[body] : tree.pair_start[body + 1]]:
-            moved[int(row)].append(body)
-    plan = build_plan(
-        tree, [[10 * b + e for b in m for e in range(10)] for m in moved], np.arange(10 * tree.bodies), []
-    )
-    position = np.ascontiguousarray(q if model.nq == model.nv else q[:, 3:])
-    panel, work, extra = np.zeros((plan.start[-1] + SPARE) * LEAD), workspace(tree), np.zeros((tree.rows, samples))
-
-    def ours() -> None:
-        for k0 in range(0, samples, CHUNK):
-            fill(tree, plan, position, v, a, NO_MASK, extra, k0, CHUNK, work, panel, np.uint64(LEAD), 0)
-
     data, stored = model.createData(), np.zeros((samples, model.nv, 10 * (model.njoints - 1)))
 
     def loop() -> None:
         for k in range(samples):
             stored[k] = pinocchio.computeJointTorqueRegressor(model, data, q[k], v[k], a[k])
 
-    mine, theirs = best(ours, 25) / samples, best(loop, 7) / samples
-    print(f"kernel, {name}: {1e6 * mine:.3f} us a sample, Pinocchio loop {1e6 * theirs:.2f} us: {theirs / mine:.1f}x")
+    theirs = best(loop, 7) / samples
+    diagonal = np.abs(np.diag(np.linalg.qr(stored[:400].reshape(-1, stored.shape[2]), mode="r")))
+    position = np.ascontiguousarray(q if model.nq == model.nv else q[:, 3:])
+    work, extra = workspace(tree), np.zeros((tree.rows, samples))
+    base = np.flatnonzero(diagonal > 1e-9 * diagonal.max())
+    for columns in (base, np.arange(diagonal.size)):
+        plan = plan_of(tree, columns)
+        panel = aligned_zeros((int(plan.start[-1]) + SPARE) * LEAD)
+
+        def ours(plan: Plan = plan, panel: np.ndarray = panel) -> None:
+            panels(tree, plan, position, v, a, NO_MASK, extra, work, panel)
+
+        mine = best(ours, 40) / samples
+        print(
+            f"kernel, {name}, {columns.size} of {diagonal.size} columns: {1e6 * mine:.3f} us a sample, "
+            f"Pinocchio loop {1e6 * theirs:.2f} us: {theirs / mine:.1f}x"
+        )
 
 
 def arm() -> tuple[Model, tuple[str, ...]]:
@@ -120,37 +141,49 @@ def states(model: Model, samples: int, *, seed: int = 0) -> Trajectory:
     return Trajectory(motion.time, model.robot.joint_names, q=q, dq=dq, ddq=ddq, tau=tau)
 
 
-def peak_memory() -> float:
-    """Largest resident size of this process so far [MB]."""
+def memory(field: str) -> float:
+    """VmRSS, the resident size of this process, or VmHWM, its largest since `forget_peak` [MB]."""
     status = Path("/proc/self/status").read_text(encoding="ascii")
-    return int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1]) / 1024
+    return int(next(line for line in status.splitlines() if line.startswith(field)).split()[1]) / 1024
+
+
+def forget_peak() -> float:
+    """Begin a new peak; the resident size now [MB]."""
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+    return memory("VmRSS")
+
+
+def stack_and_solve(data: Trajectory, names: tuple[str, ...], model: Model) -> None:
+    """The usual way: the regressor of every sample into one preallocated matrix, then lstsq."""
+    pick = [k for k, name in enumerate(model.names) if name in names and name.startswith("link/")]
+    pin_model = pinocchio.buildModelFromUrdf(str(robot_file("arm7.urdf")))
+    pin_data, n = pin_model.createData(), 7
+    q, dq, ddq = (data.channel(c) for c in ("q", "dq", "ddq"))
+    Y = np.zeros((len(data), n, len(names)))
+    for k in range(len(data)):
+        Y[k, :, : len(pick)] = pinocchio.computeJointTorqueRegressor(pin_model, pin_data, q[k], dq[k], ddq[k])[:, pick]
+    for j in range(n):
+        at = len(pick) + 4 * j
+        Y[:, j, at : at + 4] = np.column_stack([dq[:, j], np.sign(dq[:, j]), np.ones(len(data)), ddq[:, j]])
+    np.linalg.lstsq(Y.reshape(-1, len(names)), data.channel("tau").ravel(), rcond=1e-11)
 
 
 def reduction(samples: int = 1_000_000) -> None:
-    """Samples x 71 columns to triangles, against stack and lstsq; agreement with Householder QR."""
+    """Samples x 71 columns to triangles, against stack and lstsq of as many; agreement with Householder QR."""
     model, names = arm()
     data = states(model, samples)
-    model.absorb([data.samples(0, 20_000)], names=names)
-    before = peak_memory()
-    ours = best(lambda: model.absorb([data], names=names), 5) / samples
-    grown = peak_memory() - before
     few = data.samples(0, 20_000)
-    pick = [model.names.index(name) for name in names]
-    pin_model = pinocchio.buildModelFromUrdf(str(robot_file("arm7.urdf")))
-    pin_data = pin_model.createData()
-    q, dq, ddq = (few.channel(c) for c in ("q", "dq", "ddq"))
-
-    def stack() -> None:
-        rigid = np.stack([pinocchio.computeJointTorqueRegressor(pin_model, pin_data, q[k], dq[k], ddq[k])
-                          for k in range(len(few))])  # fmt: skip
-        joint = np.concatenate([np.eye(7) * x[:, None, :] for x in (dq, np.sign(dq), np.ones_like(dq), ddq)], axis=2)
-        Y = np.concatenate([rigid, joint], axis=2)[:, :, pick].reshape(-1, len(pick))
-        np.linalg.lstsq(Y, few.channel("tau").ravel(), rcond=1e-11)
-
-    theirs = best(stack, 2) / len(few)
+    model.absorb([few], names=names)
+    resident = forget_peak()
+    ours = best(lambda: model.absorb([data], names=names), 5) / samples
+    grown = memory("VmHWM") - resident
+    resident = forget_peak()
+    started = time.thread_time()
+    stack_and_solve(data, names, model)
+    theirs = (time.thread_time() - started) / samples
     print(
         f"reduction, {samples} samples x {len(names)} columns: {1e6 * ours:.2f} us a sample, {grown:.0f} MB more; "
-        f"stack + lstsq {1e6 * theirs:.1f} us: {theirs / ours:.0f}x"
+        f"stack + lstsq {1e6 * theirs:.1f} us, {memory('VmHWM') - resident:.0f} MB: {theirs / ours:.0f}x"
     )
     basis = base_parameters(model)
     Y = model.regressor(few)[:, :, [model.names.index(name) for name in basis.names]].reshape(-1, basis.count)
@@ -177,41 +210,60 @@ def threads(samples: int = 400_000) -> None:
 
 CSV_TO_ESTIMATE = """
 import sys, time, steelyard as sy
+from steelyard.basis import base_parameters
 from steelyard.estimate.identify import Recording
 started = time.process_time()
 robot = sy.Robot.from_urdf(sys.argv[1])
-done = sy.identify(robot, [Recording(sy.read_csv(sys.argv[2]))], terms=(sy.RigidBody(), sy.Viscous(), sy.Coulomb(),
-                   sy.Offset(), sy.RotorInertia()), estimator="weighted")
+terms = (sy.RigidBody(), sy.Viscous(), sy.Coulomb(), sy.Offset(), sy.RotorInertia())
+if sys.argv[3] == "whole":
+    done = sy.identify(robot, [Recording(sy.read_csv(sys.argv[2]))], terms=terms, estimator="weighted").estimate
+else:
+    model = sy.Model(robot, terms)
+    basis = base_parameters(model)
+    done = sy.weighted(sy.absorb_stream(model, sy.iterate_csv(sys.argv[2]), names=basis.names), basis=basis)
 status = open("/proc/self/status").read()
 peak = int(next(l for l in status.splitlines() if l.startswith("VmHWM")).split()[1]) / 1024
-print(f"{time.process_time() - started:.1f} CPU s, {peak:.0f} MB, {done.estimate.rank} of {len(done.estimate.names)}")
+print(f"{time.process_time() - started:.1f} CPU s, {peak:.0f} MB, {done.rank} of {len(done.names)}")
 """
 
 
-def csv(rows: int = 1_000_000) -> None:
-    """From a CSV file of seven joints (q, dq, tau) to an estimate, in a process of its own."""
+def write_recording(file: Path, rows: int) -> None:
+    """A recording of our seven-joint arm at 1 kHz: q, dq, tau of multi-sine motion with noise."""
     model, _ = arm()
-    t = np.arange(rows) * 1e-3
     rng = np.random.default_rng(0)
-    q, dq, ddq = np.zeros((3, rows, 7))
-    for j in range(7):
-        for w in rng.uniform(0.5, 6.0, 4):
-            phase = rng.uniform(0, 2 * np.pi)
-            q[:, j] += 0.3 * np.sin(w * t + phase)
-            dq[:, j] += 0.3 * w * np.cos(w * t + phase)
-            ddq[:, j] -= 0.3 * w * w * np.sin(w * t + phase)
-    motion = Trajectory(t, model.robot.joint_names, q=q, dq=dq, ddq=ddq)
-    tau = model.torque(np.concatenate([model.robot.parameters, np.full(28, 0.5)]), motion)
-    tau += 0.1 * rng.standard_normal(tau.shape)
+    rates, phases = rng.uniform(0.5, 6.0, (7, 4)), rng.uniform(0, 2 * np.pi, (7, 4))
+    theta = np.concatenate([model.robot.parameters, np.full(28, 0.5)])
+    head = ["time_s", *(f"{c}/{j}" for c in ("q", "dq", "tau") for j in model.robot.joint_names)]
+    with open(file, "wb") as out:
+        for first in range(0, rows, 250_000):
+            t = np.arange(first, min(first + 250_000, rows)) * 1e-3
+            angle = t[:, None, None] * rates + phases
+            q, dq = 0.3 * np.sin(angle).sum(2), 0.3 * (rates * np.cos(angle)).sum(2)
+            ddq = -0.3 * (rates**2 * np.sin(angle)).sum(2)
+            motion = Trajectory(t, model.robot.joint_names, q=q, dq=dq, ddq=ddq)
+            tau = model.torque(theta, motion) + 0.1 * rng.standard_normal(q.shape)
+            table = polars.from_numpy(np.column_stack([t, q, dq, tau]), schema=head)
+            table.write_csv(out, include_header=first == 0, float_precision=8)
+
+
+def csv(rows: int, way: str) -> None:
+    """From a CSV file of seven joints to an estimate in a process of its own, read whole or chunk by chunk."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "long.csv")
-        head = ",".join(["time_s", *(f"{c}/{j}" for c in ("q", "dq", "tau") for j in model.robot.joint_names)])
-        np.savetxt(file, np.column_stack([t, q, dq, tau]), fmt="%.9g", delimiter=",", header=head, comments="")
+        write_recording(file, rows)
         done = subprocess.run(
-            [sys.executable, "-c", CSV_TO_ESTIMATE, str(robot_file("arm7.urdf")), str(file)],
+            [sys.executable, "-c", CSV_TO_ESTIMATE, str(robot_file("arm7.urdf")), str(file), way],
             capture_output=True, text=True, check=True,
         )  # fmt: skip
-        print(f"file to estimate, {rows} rows x 22 columns ({file.stat().st_size / 1e6:.0f} MB): {done.stdout.strip()}")
+        size = file.stat().st_size / 1e6
+        print(f"file to estimate, {rows} rows x 22 columns ({size:.0f} MB), {way}: {done.stdout.strip()}")
+
+
+def csv_files() -> None:
+    """A million rows read whole; a million and ten millions chunk by chunk."""
+    csv(1_000_000, "whole")
+    for rows in (1_000_000, 10_000_000):
+        csv(rows, "streamed")
 
 
 def startup() -> None:
@@ -232,7 +284,7 @@ def main() -> None:
         kernel("7-joint arm", pinocchio.buildModelFromUrdf(str(robot_file("arm7.urdf"))), 16_384)
         if SOLO.exists():
             kernel("18-row quadruped", pinocchio.buildModelFromUrdf(str(SOLO), pinocchio.JointModelFreeFlyer()), 8_192)
-    for name, run in (("reduction", reduction), ("threads", threads), ("csv", csv), ("startup", startup)):
+    for name, run in (("reduction", reduction), ("threads", threads), ("csv", csv_files), ("startup", startup)):
         if name in wanted:
             run()
 

@@ -1,6 +1,6 @@
 """How often a 95 % interval holds the truth: simulated runs of a seven-joint arm with fixed parameters.
 
-    python benchmarks/coverage.py [--runs 400]
+    python benchmarks/interval_coverage.py [--runs 400]
 
 The arm follows one Fourier motion of 20 s; each run has new noise on the torque, white or low-passed (5 of 50 Hz).
 Coverage is pooled over the 64 base parameters; the band is where each of them must lie, by the binomial distribution,
