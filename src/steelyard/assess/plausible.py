@@ -9,6 +9,7 @@ from steelyard.assess.reduced_motion import reduced_motion
 from steelyard.assess.torque_sense import torque_sense
 from steelyard.assess.units import suspected, unit_findings
 from steelyard.assess.zero_torque import zero_torque_findings
+from steelyard.data.excerpt import excerpt
 from steelyard.data.trajectory import Trajectory
 from steelyard.finding import Finding
 from steelyard.preparation.decimate import decimate
@@ -34,7 +35,7 @@ def plausibility(trajectory: Trajectory, robot: Robot) -> tuple[Finding, ...]:
     silent = zero_torque_findings(decimate(trajectory, max(1, len(trajectory) // ENOUGH)), robot)
     if silent:
         return (*units, *silent)
-    reduced = reduced_motion(trajectory, robot, above=STORY_CUTOFF)
+    reduced = reduced_motion(excerpt(trajectory), robot, above=STORY_CUTOFF)
     return (*units, *(() if reduced is None else torque_sense(robot, reduced).findings))
 
 

@@ -57,8 +57,8 @@ class BaseMotion:
     def __len__(self) -> int:
         return len(self.orientation)
 
-    def samples(self, cut: slice) -> BaseMotion:
-        """A stretch of the samples."""
+    def samples(self, cut: slice | NDArray[np.intp]) -> BaseMotion:
+        """Some of the samples."""
         wrench = None if self.wrench is None else self.wrench[cut]
         return BaseMotion(self.orientation[cut], self.twist[cut], self.acceleration[cut], wrench)
 

@@ -148,6 +148,12 @@ class Trajectory:
         base = None if self.base is None else self.base.samples(cut)
         return replace(self, time=self.time[cut], breaks=breaks, base=base, **parts)
 
+    def picked(self, rows: NDArray[np.intp], breaks: Sequence[int] = ()) -> Trajectory:
+        """The samples `rows`, ascending, with the segments that begin at `breaks` (counted in the new samples)."""
+        parts = self._each(lambda values: values[rows])
+        base = None if self.base is None else self.base.samples(rows)
+        return replace(self, time=self.time[rows], breaks=tuple(breaks), base=base, **parts)
+
     def interval(self, start: float, stop: float) -> Trajectory:
         """The samples with start <= time <= stop [s]; raises DataError when there are none."""
         inside = np.flatnonzero((self.time >= start) & (self.time <= stop))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from steelyard.data.contract import segment_breaks
+from steelyard.data.joined import joined
 from steelyard.data.lowpass import SETTLE
-from steelyard.data.trajectory import CHANNELS, Trajectory
+from steelyard.data.trajectory import Trajectory
 from steelyard.errors import DataError
 from steelyard.information import SquareRootInformation
 from steelyard.model import Model
@@ -47,7 +46,7 @@ def absorb_stream(
     held: Trajectory | None = None
     counted = -np.inf
     for chunk, last in _marking_the_last(chunks):
-        held = chunk if held is None else _joined(held, chunk)
+        held = chunk if held is None else joined([held, chunk])
         ready = prepare_recording(held, model.robot, cutoff=cutoff, use_recorded_dq=use_recorded_dq, thin=True)
         cutoff, use_recorded_dq = ready.cutoff.cutoff, ready.velocity.recorded
         time = ready.trajectory.time
@@ -76,18 +75,3 @@ def _marking_the_last(chunks: Iterable[Trajectory]) -> Iterator[tuple[Trajectory
         held = chunk
     if held is not None:
         yield held, True
-
-
-def _joined(first: Trajectory, second: Trajectory) -> Trajectory:
-    """Two consecutive stretches of one recording as one."""
-    if first.joint_names != second.joint_names or second.time[0] <= first.time[-1]:
-        raise DataError(
-            "chunks must follow one another, with the same joints", where=second.name, value=float(second.time[0])
-        )
-    time = np.concatenate([first.time, second.time])
-    channels: dict[str, Any] = {
-        name: np.concatenate([getattr(first, name), getattr(second, name)])
-        for name in CHANNELS
-        if getattr(first, name) is not None and getattr(second, name) is not None
-    }
-    return replace(first, time=time, breaks=tuple(segment_breaks(time)), valid=None, weight=None, **channels)

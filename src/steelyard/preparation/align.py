@@ -47,6 +47,8 @@ def resample(trajectory: Trajectory, *, step: float | None = None) -> Trajectory
         usable = trajectory.valid.astype(np.float64)
         mixed = np.concatenate([_between(trajectory.time[seg], usable[seg], grid) for seg, grid in pieces])
         channels["valid"] = mixed > 1.0 - 1e-9  # a point between two samples is valid when both are
+    if (weight := trajectory.weight) is not None:
+        channels["weight"] = np.concatenate([_between(trajectory.time[seg], weight[seg], grid) for seg, grid in pieces])
     return replace(
         trajectory,
         time=np.concatenate(grids),

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from steelyard.data.base_motion import BaseMotion
-from steelyard.data.trajectory import CHANNELS, Trajectory
+from steelyard.data.trajectory import Trajectory
 from steelyard.errors import StudyError
 
 
@@ -29,14 +27,5 @@ def decimate(trajectory: Trajectory, every: int) -> Trajectory:
     kept = [np.arange(segment.start, segment.stop, int(every)) for segment in trajectory.segments]
     lengths = np.cumsum([len(k) for k in kept])
     rows = np.concatenate(kept)
-    changed: dict[str, Any] = {
-        name: values[rows]
-        for name in ("time", *CHANNELS, "valid", "weight")
-        if (values := getattr(trajectory, name)) is not None
-    }
-    base = trajectory.base
-    if base is not None:
-        wrench = None if base.wrench is None else base.wrench[rows]
-        base = BaseMotion(base.orientation[rows], base.twist[rows], base.acceleration[rows], wrench)
-    note = f"one of {every} samples kept"
-    return replace(trajectory, breaks=tuple(lengths[:-1]), base=base, steps=(*trajectory.steps, note), **changed)
+    thinner = trajectory.picked(rows, [int(length) for length in lengths[:-1]])
+    return replace(thinner, steps=(*trajectory.steps, f"one of {every} samples kept"))

@@ -8,6 +8,7 @@ import numpy as np
 
 from steelyard.data.trajectory import Array, Trajectory
 from steelyard.errors import DataError
+from steelyard.preparation.align import REGULAR
 
 
 def derivative(values: Array, time: Array) -> Array:
@@ -26,6 +27,24 @@ def derivative(values: Array, time: Array) -> Array:
     return slope
 
 
+def fine_derivative(values: Array, time: Array) -> Array:
+    """(T, n) time derivative by five-point differences, of fourth order, where the clock is uniform.
+
+    `f'(t_k) = (8 (f_{k+1} - f_{k-1}) - (f_{k+2} - f_{k-2})) / (12 h)`. At f of the sampling rate fs it loses
+    (2 pi f / fs)^4 / 30 of the amplitude, where three points lose (2 pi f / fs)^2 / 6: of a motion of 1 Hz recorded at
+    100 Hz a thousandth, which a fit of accelerations takes for mass. Two samples at either end, and other clocks, have
+    three-point differences.
+
+    Raises:
+        DataError: fewer than three samples.
+    """
+    slope = derivative(values, time)
+    steps = np.diff(time)
+    if len(time) >= 5 and np.ptp(steps) <= REGULAR * steps.mean():
+        slope[2:-2] = (8.0 * (values[3:-1] - values[1:-3]) - (values[4:] - values[:-4])) / (12.0 * steps.mean())
+    return slope
+
+
 def differentiate(trajectory: Trajectory, *, velocity_from: str = "position") -> Trajectory:
     """Add dq and ddq, segment by segment.
 
@@ -40,8 +59,8 @@ def differentiate(trajectory: Trajectory, *, velocity_from: str = "position") ->
     for segment in trajectory.segments:
         t = trajectory.time[segment]
         if not recorded:
-            speed[segment] = derivative(source[segment], t)
-        acceleration[segment] = derivative(speed[segment], t)
+            speed[segment] = fine_derivative(source[segment], t)
+        acceleration[segment] = fine_derivative(speed[segment], t)
     for values in (speed, acceleration):
         values.setflags(write=False)  # a frozen array is shared, not copied
     note = "recorded dq kept, ddq from it" if recorded else "dq and ddq from q"
@@ -49,5 +68,5 @@ def differentiate(trajectory: Trajectory, *, velocity_from: str = "position") ->
         trajectory,
         dq=speed,
         ddq=acceleration,
-        steps=(*trajectory.steps, f"{note} by three-point differences"),
+        steps=(*trajectory.steps, f"{note} by differences"),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +18,7 @@ from steelyard.preparation.differentiate import differentiate
 from steelyard.preparation.smooth import smooth
 from steelyard.preparation.velocity import VelocityChoice, choose_velocity
 from steelyard.robot.robot import Robot
+from steelyard.suggest import did_you_mean
 
 MINIMUM_SAMPLES = 20
 LEAST_PERIODS = 1.0  # of the cut-off in a recording
@@ -57,8 +59,9 @@ def prepare_recording(
     trajectory: Trajectory,
     robot: Robot,
     *,
-    cutoff: float | None = None,
+    cutoff: float | Mapping[str, float] | None = None,
     use_recorded_dq: bool | None = None,
+    decimate_by: int | None = None,
     thin: bool = False,
 ) -> Prepared:
     """As `prepare`, with the choices.
@@ -66,8 +69,10 @@ def prepare_recording(
     Args:
         trajectory: as recorded.
         robot: its joints.
-        cutoff: [Hz]; None to choose.
+        cutoff: [Hz]; None to choose; by joint for the positions and velocities of these joints, the others chosen, and
+            torque and regressor at the lowest of all.
         use_recorded_dq: keep the recorded velocity; None to judge it against the positions.
+        decimate_by: one of this many recorded samples is fitted; None for OVERSAMPLE a period of the cut-off.
         thin: for fitting: keep DENSE samples a period of the cut-off, torque low-passed far above it before, since
             denser ones cost time and say nothing more. A prediction wants all of them.
 
@@ -76,23 +81,42 @@ def prepare_recording(
     """
     trajectory = _long_segments(trajectory.ordered(robot.joint_names))
     grid = trajectory if is_uniform(trajectory) else resample(trajectory)
-    chosen = choose_cutoff(grid) if cutoff is None else CutoffChoice(cutoff, "given")
+    chosen, cutoffs = _cutoffs(grid, cutoff)
     lowest, highest = LEAST_PERIODS / (grid.time[-1] - grid.time[0]), 0.5 / grid.step
-    if not lowest <= chosen.cutoff < highest:
+    if not lowest <= chosen.cutoff <= max(cutoffs.values()) < highest:
         raise DataError(
             f"the cut-off must lie between {lowest:.3g} Hz (the length of the recording) and {highest:.4g} Hz "
             "(half its sampling rate)",
             where=trajectory.name,
-            value=chosen.cutoff,
+            value=chosen.cutoff if chosen.cutoff < lowest else max(cutoffs.values()),
             cure="leave cutoff_hz out, or give one in between",
         )
     velocity = choose_velocity(grid, chosen.cutoff, wanted=use_recorded_dq)
     source = "recorded" if velocity.recorded else "position"
-    every = int(1.0 / (grid.step * DENSE * chosen.cutoff)) if thin and grid.base is None else 1
-    prepared = _filtered(grid, chosen.cutoff, source) if every <= 1 else _thinned(grid, chosen.cutoff, source, every)
-    rate = 1.0 / prepared.step
-    keep_every = max(1, int(rate / (OVERSAMPLE * chosen.cutoff)))
+    thin = thin and grid.base is None and decimate_by is None
+    every = int(1.0 / (grid.step * DENSE * max(cutoffs.values()))) if thin else 1
+    prepared = _filtered(grid, cutoffs, source) if every <= 1 else _thinned(grid, cutoffs, source, every)
+    keep_every = decimate_by or max(1, int(1.0 / (prepared.step * OVERSAMPLE * chosen.cutoff)))
     return Prepared(prepared, LowPass(chosen.cutoff, keep_every), chosen, velocity)
+
+
+def _cutoffs(grid: Trajectory, wanted: float | Mapping[str, float] | None) -> tuple[CutoffChoice, dict[str, float]]:
+    """The cut-off of torque and regressor, and that of each joint's position and velocity."""
+    if isinstance(wanted, float | int):
+        return CutoffChoice(float(wanted), "given"), dict.fromkeys(grid.joint_names, float(wanted))
+    chosen = choose_cutoff(grid)
+    by_joint = dict.fromkeys(grid.joint_names, chosen.cutoff)
+    for joint in wanted or ():
+        if joint not in by_joint:
+            raise DataError(
+                "a cut-off is given for a joint that is not there", where=grid.name, value=joint,
+                choices=grid.joint_names, cure=did_you_mean(joint, grid.joint_names, otherwise="name a joint"),
+            )  # fmt: skip
+    by_joint.update(wanted or {})
+    lowest = min(by_joint, key=lambda joint: by_joint[joint])
+    if wanted and by_joint[lowest] != chosen.cutoff:
+        chosen = CutoffChoice(by_joint[lowest], f"the lowest of all joints, that of {lowest}")
+    return chosen, by_joint
 
 
 DENSE, CLEAR = (
@@ -102,18 +126,18 @@ DENSE, CLEAR = (
 OVERSAMPLE = 2.5  # samples kept a period of the cut-off: the filtered noise of closer ones is the same noise
 
 
-def _filtered(grid: Trajectory, cutoff: float, velocity_from: str) -> Trajectory:
+def _filtered(grid: Trajectory, cutoff: Mapping[str, float], velocity_from: str) -> Trajectory:
     """Low-passed motion and its derivatives; the torque stays as it is."""
     return differentiate(smooth(grid, cutoff, channels=("q", "dq")), velocity_from=velocity_from)
 
 
-def _thinned(grid: Trajectory, cutoff: float, velocity_from: str, every: int) -> Trajectory:
+def _thinned(grid: Trajectory, cutoff: Mapping[str, float], velocity_from: str, every: int) -> Trajectory:
     """As `_filtered`, one of `every` samples kept; joint after joint, since a long recording fills the memory."""
     kept = []
     for joint in grid.joint_names:
         alone = _filtered(grid.ordered([joint]), cutoff, velocity_from)
         torque = ("tau",) if alone.tau is not None else ()
-        kept.append(decimate(smooth(alone, CLEAR * cutoff, channels=torque), every))
+        kept.append(decimate(smooth(alone, CLEAR * cutoff[joint], channels=torque), every))
     channels: dict[str, Any] = {
         name: np.column_stack([getattr(part, name) for part in kept])
         for name in (*CHANNELS, "valid", "weight")
@@ -134,12 +158,7 @@ def _long_segments(trajectory: Trajectory) -> Trajectory:
         )  # fmt: skip
     if len(kept) == len(trajectory.segments):
         return trajectory
-    parts = [trajectory.samples(s.start, s.stop) for s in kept]
-    lengths = np.cumsum([len(p) for p in parts])
-    joined: dict[str, Any] = {
-        name: np.concatenate([getattr(p, name) for p in parts])
-        for name in ("time", "q", "dq", "ddq", "tau", "valid")
-        if getattr(trajectory, name) is not None
-    }
-    note = f"{len(trajectory) - lengths[-1]} samples in stretches under {MINIMUM_SAMPLES} samples left out"
-    return replace(trajectory, breaks=tuple(lengths[:-1]), steps=(*trajectory.steps, note), **joined)
+    rows = np.concatenate([np.arange(s.start, s.stop) for s in kept])
+    lengths = np.cumsum([s.stop - s.start for s in kept])
+    note = f"{len(trajectory) - rows.size} samples in stretches under {MINIMUM_SAMPLES} samples left out"
+    return replace(trajectory.picked(rows, [int(length) for length in lengths[:-1]]), steps=(*trajectory.steps, note))

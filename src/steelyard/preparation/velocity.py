@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from steelyard.data.excerpt import excerpt
 from steelyard.data.trajectory import Trajectory
 from steelyard.preparation.differentiate import derivative
 from steelyard.preparation.smooth import smooth
@@ -32,7 +33,7 @@ def choose_velocity(trajectory: Trajectory, cutoff: float, *, wanted: bool | Non
     """
     if trajectory.dq is None or wanted is False:
         return VelocityChoice(False, float("nan"), "no recorded dq" if trajectory.dq is None else "as asked")
-    smoothed = smooth(trajectory, cutoff, channels=("q", "dq"))
+    smoothed = smooth(excerpt(trajectory), cutoff, channels=("q", "dq"))
     apart, size = np.zeros(len(trajectory.joint_names)), np.zeros(len(trajectory.joint_names))
     for segment in smoothed.segments:
         from_q = derivative(smoothed.channel("q")[segment], smoothed.time[segment])
