@@ -12,23 +12,24 @@ from steelyard.assess.credibility import Credibility, credibility
 from steelyard.assess.judgement import Judgement, judge
 from steelyard.assess.quality import Quality, quality
 from steelyard.basis import ParameterBasis
+from steelyard.data.excerpt import excerpt
 from steelyard.data.lowpass import LowPass
 from steelyard.data.trajectory import Trajectory
 from steelyard.errors import SessionError
-from steelyard.estimate.identify import DEAD_BAND, TRIM, carried_offsets
+from steelyard.estimate.identify import carried_offsets
 from steelyard.estimate.predict import predict
-from steelyard.estimate.prior import Prior, physical_prior
 from steelyard.estimate.result import Estimate
+from steelyard.estimate.training import DEAD_BAND, TRIM, worth_fitting
 from steelyard.formats.csv import read_csv
 from steelyard.formats.study import read_study
 from steelyard.formats.study_schema import Study
 from steelyard.model import Model
 from steelyard.preparation.align import is_uniform, resample
-from steelyard.preparation.mask import mask_dead_band
+from steelyard.session.delays import delay_of, without_delay
 from steelyard.session.layout import processed_path
 from steelyard.session.opening import Session
 from steelyard.session.result_file import estimate_from_result
-from steelyard.session.run import read_recordings, robot_for
+from steelyard.session.run import cut_to, read_recordings, robot_for
 from steelyard.session.schema import PreparationEntry, RecordingEntry, ResultFile, ValidationEntry
 from steelyard.session.workflow import own_terms
 from steelyard.terms.names import terms_named
@@ -72,7 +73,6 @@ class Gathered:
         quality: classes by joint, of that motion.
         old_torque: (T, n) torque that the model file alone predicts for it [N m or N].
         estimate: the base parameters with the information of the training data; None without processed files.
-        prior: the one that the result's estimator used; None for others.
         credibility: new model against the model file.
         reproduced: whether the errors of this page are those of the result.
     """
@@ -87,7 +87,6 @@ class Gathered:
     quality: Quality
     old_torque: Array
     estimate: Estimate | None
-    prior: Prior | None
     credibility: Credibility
     reproduced: bool
 
@@ -125,8 +124,9 @@ def gather(session: Session, *, terms: Sequence[str] = ()) -> Gathered:
         )
     study = Study() if session.study is None else read_study(session.study)
     worst = max(result.validation, key=lambda v: np.inf if v.relative_error is None else v.relative_error, default=None)
-    training = _read(session, "train", study)
-    unseen = {entry.name: t for entry, t in _read(session, "validation", study)}
+    delay = delay_of(result)
+    training = _read(session, "train", study, delay)
+    unseen = {entry.name: t for entry, t in _read(session, "validation", study, delay)}
     robot = robot_for(session.model, study, [*(t for _, t in training), *unseen.values()])
     model = Model(robot, terms_named(own_terms(result.terms, given=terms)))
     theta = estimate_from_result(result).full(model.names)
@@ -136,8 +136,8 @@ def gather(session: Session, *, terms: Sequence[str] = ()) -> Gathered:
         for entry, t in training
         if entry.path in inputs
     )
-    subject = unseen[worst.file] if worst is not None else training[0][1]
     interval = worst.interval_s if worst is not None else trained[0].interval
+    subject = unseen[worst.file] if worst is not None else excerpt(cut_to(training[0][1], interval))
     cutoff = worst.cutoff_hz if worst is not None else session.manifest.cutoff_hz
     if cutoff is None:
         raise SessionError("the session does not say its cut-off", where=str(session.directory))
@@ -145,7 +145,7 @@ def gather(session: Session, *, terms: Sequence[str] = ()) -> Gathered:
     carried = carried_offsets(model.names, theta, None if subject.source in fitted else len(fitted))
     subject = subject.ordered(robot.joint_names)
     judgement = judge(model, carried, subject, predict(model, carried, subject, cutoff=cutoff), interval=interval)
-    estimate = _estimate(model, result, trained, dead_band=_dead_band(study))
+    estimate = _estimate(model, result, trained, study)
     return Gathered(
         session=session,
         result=result,
@@ -157,18 +157,15 @@ def gather(session: Session, *, terms: Sequence[str] = ()) -> Gathered:
         quality=_quality(judgement, worst),
         old_torque=_beside(judgement, model, subject, cutoff),
         estimate=estimate,
-        prior=None if estimate is None or result.estimator != "prior" else physical_prior(model, estimate.information),
         credibility=credibility(model, theta, model.nominal),
         reproduced=_reproduced(judgement, worst),
     )
 
 
-def _read(session: Session, role: str, study: Study) -> list[tuple[RecordingEntry, Trajectory]]:
+def _read(session: Session, role: str, study: Study, delay: float) -> list[tuple[RecordingEntry, Trajectory]]:
     listed = session.recordings("train" if role == "train" else "validation")
-    return [
-        (entry, replace(recorded, name=entry.name))
-        for (entry, _), recorded in zip(listed, read_recordings([path for _, path in listed], study), strict=True)
-    ]
+    read = without_delay(read_recordings([path for _, path in listed], study, to_fit=role == "train"), delay)
+    return [(entry, replace(recorded, name=entry.name)) for (entry, _), recorded in zip(listed, read, strict=True)]
 
 
 def _uniform(recorded: Trajectory, model: Model) -> Trajectory:
@@ -215,7 +212,7 @@ def _reproduced(judgement: Judgement, worst: ValidationEntry | None) -> bool:
     return abs(found - worst.relative_error) <= REPRODUCED * worst.relative_error
 
 
-def _estimate(model: Model, result: ResultFile, training: Sequence[Training], *, dead_band: float) -> Estimate | None:
+def _estimate(model: Model, result: ResultFile, training: Sequence[Training], study: Study) -> Estimate | None:
     """The base parameters with the information that the training data hold of them, as they were fitted."""
     values = {entry.name: entry.value for entry in result.parameters}
     names = result.base.names
@@ -226,7 +223,8 @@ def _estimate(model: Model, result: ResultFile, training: Sequence[Training], *,
         if part.processed is None or part.preparation is None:
             return None
         lowpass = LowPass(part.preparation.cutoff_hz, part.preparation.keep_every)
-        own = model.absorb([_fitted(part.processed, part.interval, dead_band)], names=names, lowpass=lowpass)
+        fitted = _fitted(part.processed, part.interval, study, lowpass.cutoff)
+        own = model.absorb([fitted], names=names, lowpass=lowpass)
         info = own if info is None else info.merge(own)
     if info is None or not any(info.rows):
         return None
@@ -245,15 +243,12 @@ def _estimate(model: Model, result: ResultFile, training: Sequence[Training], *,
     )
 
 
-def _dead_band(study: Study) -> float:
-    return DEAD_BAND if study.prepare.dead_band == "auto" else study.prepare.dead_band
-
-
-def _fitted(processed: Trajectory, interval: tuple[float, float], dead_band: float) -> Trajectory:
+def _fitted(processed: Trajectory, interval: tuple[float, float], study: Study, cutoff: float) -> Trajectory:
     """The rows that were fitted; those around them stay, for the filter to settle."""
     low = max(interval[0], float(processed.time[0])) + TRIM
     high = min(interval[1], float(processed.time[-1])) - TRIM
     inside = (processed.time >= low) & (processed.time <= high)
-    moving = mask_dead_band(processed, dead_band)
+    dead_band = DEAD_BAND if study.prepare.dead_band == "auto" else study.prepare.dead_band
+    moving = worth_fitting(processed, dead_band, study.prepare.exclude, cutoff)
     valid = np.repeat(inside[:, None], len(processed.joint_names), axis=1)
     return replace(moving, valid=valid if moving.valid is None else valid & moving.valid)

@@ -11,20 +11,25 @@ from steelyard.assess.judgement import judge, judgement_findings
 from steelyard.assess.leakage import leakage, leakage_findings
 from steelyard.assess.mass_matrix import least_eigenvalue
 from steelyard.assess.plausible import plausibility
+from steelyard.data.excerpt import excerpt
 from steelyard.data.trajectory import Trajectory
-from steelyard.errors import DataError, StudyError
-from steelyard.estimate.identify import DEAD_BAND, Identification, Recording, identify
+from steelyard.errors import DataError
+from steelyard.estimate.identify import Identification, identify
 from steelyard.estimate.predict import predict
+from steelyard.estimate.training import DEAD_BAND, Recording
 from steelyard.estimate.validate import Validation, baselines, validate_recording, verdict
 from steelyard.finding import Finding
-from steelyard.formats.csv import read_csv
+from steelyard.formats.csv import iterate_csv, read_csv
 from steelyard.formats.study import read_study
 from steelyard.formats.study_schema import Study
+from steelyard.preparation.condense import condense
 from steelyard.robot.robot import Robot
+from steelyard.session.delays import delay_to_take_out, without_delay
 from steelyard.terms.names import names_of, terms_named
 
 Interval = tuple[float, float]
 POSES = 200  # training positions at which the mass matrix is looked at
+LONG = 512 * 2**20  # bytes of a recording: two million rows of seven joints
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,7 @@ class Request:
         study: study file (TOML).
         terms: names of the terms.
         estimator: one of ESTIMATORS.
+        consistent: whether the parameters must be those of a robot that can exist.
     """
 
     model: Path
@@ -50,6 +56,7 @@ class Request:
     study: Path | None = None
     terms: tuple[str, ...] = ()
     estimator: str | None = None
+    consistent: bool = False
 
 
 @dataclass(frozen=True)
@@ -66,6 +73,7 @@ class Run:
         mass_matrix_positive: whether M(q) > 0 at the training positions.
         feed_forward, gravity_compensation, sentence: the verdict.
         findings: all of them, in order of the stages.
+        delay: that was taken out of the torque of every run [s].
     """
 
     request: Request
@@ -81,6 +89,7 @@ class Run:
     gravity_compensation: bool | None
     sentence: str
     findings: tuple[Finding, ...]
+    delay: float = 0.0
 
 
 def run(request: Request, *, say: Callable[[str], None] = lambda message: None) -> Run:
@@ -94,19 +103,25 @@ def run(request: Request, *, say: Callable[[str], None] = lambda message: None) 
         SteelyardError: an input that cannot be used.
     """
     study = Study() if request.study is None else read_study(request.study)
-    _heeded(study)
     say(f"reading {request.model} and {len(request.train) + len(request.validate)} recording(s)")
-    train = read_recordings(request.train, study)
+    train = read_recordings(request.train, study, to_fit=True)
     unseen = read_recordings(request.validate, study)
     robot = robot_for(request.model, study, [*train, *unseen])
-    noted = _plausible([*train, *unseen], robot)
+    noted = plausible([*train, *unseen], robot)
+    delay, told = delay_to_take_out(study.prepare.delay_s, train, robot)
+    train, unseen = without_delay(train, delay), without_delay(unseen, delay)
     names = request.terms or study.terms.names
     recordings = tuple(Recording(t, request.train_interval) for t in train)
     say(f"fitting {sum(map(len, train))} samples of {len(robot.joint_names)} joints")
-    identification = _identified(robot, recordings, study, names, _estimator(request, study))
+    identification = free = _identified(robot, recordings, study, names, _estimator(request, study))
+    if request.consistent or study.estimate.consistent:
+        from steelyard.estimate.consistent_identification import consistent_identification  # its solvers load slowly
+
+        say("looking for the nearest parameters that a robot could have")
+        identification = consistent_identification(free)
     model = identification.model
     say(f"validating on {len(unseen)} recording(s)")
-    validations = _validated(identification, unseen, request, train)
+    validations = _validated(identification, free, unseen, request, train)
     poses = identification.prepared[0].trajectory.channel("q")
     full = identification.estimate.full(model.names)
     positive = least_eigenvalue(model, full, poses[:: max(1, len(poses) // POSES)]) > 0.0
@@ -127,14 +142,16 @@ def run(request: Request, *, say: Callable[[str], None] = lambda message: None) 
         findings=(
             *robot.findings,
             *noted,
+            *told,
             *identification.estimate.findings,
             *(finding for validation in validations for finding in validation.findings),
             *_judged(identification, recordings, unseen, validations),
         ),
+        delay=delay,
     )
 
 
-def _plausible(recordings: Sequence[Trajectory], robot: Robot) -> list[Finding]:
+def plausible(recordings: Sequence[Trajectory], robot: Robot) -> list[Finding]:
     """What the quick check says of every recording; an error is a reason not to fit at all.
 
     Raises:
@@ -163,51 +180,43 @@ def _estimator(request: Request, study: Study) -> str:
     return named or ("weighted" if study.estimate.prior is False else "prior")
 
 
-def _heeded(study: Study) -> None:
-    """Refuse what a study file asks for and this version does not do: a key without effect would be a lie.
-
-    Raises:
-        StudyError: naming the key.
-    """
-    asked = {
-        "[prepare] decimate": study.prepare.decimate != "auto",
-        "[prepare] cutoff_hz by joint": isinstance(study.prepare.cutoff_hz, dict),
-        "[estimate] consistent": bool(study.estimate.consistent),
-    }
-    for key, wanted in asked.items():
-        if wanted:
-            raise StudyError("this version does not heed this key yet", where=key, cure="take it out of the study file")
-
-
 def _identified(
     robot: Robot, recordings: Sequence[Recording], study: Study, names: Sequence[str] | None, estimator: str
 ) -> Identification:
     """Identification with what the study file says of preparation."""
-    cutoff, recorded = study.prepare.cutoff_hz, study.prepare.use_recorded_dq
+    asked = study.prepare
     return identify(
         robot,
         recordings,
         terms=None if not names else terms_named(names),
         estimator=estimator,
-        cutoff=cutoff if isinstance(cutoff, float) else None,
-        use_recorded_dq=recorded if isinstance(recorded, bool) else None,
-        dead_band=DEAD_BAND if study.prepare.dead_band == "auto" else study.prepare.dead_band,
+        cutoff=None if asked.cutoff_hz == "auto" else asked.cutoff_hz,
+        use_recorded_dq=None if asked.use_recorded_dq == "auto" else asked.use_recorded_dq,
+        decimate_by=None if asked.decimate == "auto" else asked.decimate,
+        dead_band=DEAD_BAND if asked.dead_band == "auto" else asked.dead_band,
+        exclude=asked.exclude,
+        draws=study.estimate.bootstrap or 0,
     )
 
 
 def _validated(
-    identification: Identification, unseen: Sequence[Trajectory], request: Request, train: Sequence[Trajectory]
+    identification: Identification,
+    free: Identification,
+    unseen: Sequence[Trajectory],
+    request: Request,
+    train: Sequence[Trajectory],
 ) -> tuple[Validation, ...]:
-    """Every unseen recording, beside what the model file reaches, and how much of it was seen after all."""
+    """Every unseen recording, beside what other models reach, and how much of it was seen after all."""
     model = identification.model
     old = baselines(model, identification.basis, identification.estimate.information)
     cutoff = identification.cutoff if request.score_cutoff is None else request.score_cutoff
-    fitted = [_cut(t, request.train_interval) for t in train]
+    fitted = [cut_to(t, request.train_interval) for t in train]
     done = []
     for t in unseen:
         recording = Recording(t, request.validate_interval)
-        found = validate_recording(model, identification.theta_for(t), recording, cutoff=cutoff, baseline=old)
-        part = _cut(t, request.validate_interval)
+        others = old if identification is free else replace(old, unconstrained=free.theta_for(t))
+        found = validate_recording(model, identification.theta_for(t), recording, cutoff=cutoff, baseline=others)
+        part = cut_to(t, request.validate_interval)
         notes = (
             *leakage_findings(leakage(fitted, part), t.name),
             *extrapolation_findings(extrapolation(fitted, part), t.name),
@@ -216,7 +225,8 @@ def _validated(
     return tuple(done)
 
 
-def _cut(trajectory: Trajectory, interval: Interval | None) -> Trajectory:
+def cut_to(trajectory: Trajectory, interval: Interval | None) -> Trajectory:
+    """The part of a recording inside an interval [s]; all of it for None."""
     return trajectory if interval is None else trajectory.interval(*interval)
 
 
@@ -234,21 +244,35 @@ def _judged(
         for t, v in zip((t.ordered(model.robot.joint_names) for t in unseen), validations, strict=True)
     ]
     for r in () if validations else recordings:
-        own = predict(model, theta, r.trajectory, cutoff=identification.cutoff)
-        judgements.append(judge(model, theta, r.trajectory, own, interval=r.interval))
+        part = excerpt(cut_to(r.trajectory, r.interval))
+        own = predict(model, theta, part, cutoff=identification.cutoff)
+        judgements.append(judge(model, theta, part, own))
     return judgement_findings(judgements, model, theta, known=identification.estimate.findings)
 
 
-def read_recordings(paths: Sequence[Path], study: Study) -> tuple[Trajectory, ...]:
+def read_recordings(paths: Sequence[Path], study: Study, *, to_fit: bool = False) -> tuple[Trajectory, ...]:
     """Recordings with torque, in the order given.
+
+    Args:
+        paths: the files.
+        study: what their columns mean.
+        to_fit: thin files of LONG bytes and more while they are read, since a fit has no use for all of their samples.
 
     Raises:
         DataError: a file that breaks the contract, or that has no torque.
     """
-    read = tuple(read_csv(path, study=study) for path in paths)
+    read = tuple(
+        condense(iterate_csv(path, study=study)) if to_fit and _size(path) >= LONG else read_csv(path, study=study)
+        for path in paths
+    )
     for trajectory in read:
         trajectory.channel("tau")
     return read
+
+
+def _size(path: Path) -> int:
+    """Bytes of a file; 0 where there is none, which its reader will say."""
+    return path.stat().st_size if path.is_file() else 0
 
 
 def robot_for(path: Path, study: Study, recordings: Sequence[Trajectory]) -> Robot:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from steelyard.data.trajectory import Trajectory
 from steelyard.errors import SessionError, StudyError
-from steelyard.estimate.identify import Recording, carried_offsets
+from steelyard.estimate.identify import carried_offsets
+from steelyard.estimate.training import Recording
 from steelyard.estimate.validate import Baselines, Validation, validate_recording
 from steelyard.formats.study import read_study
 from steelyard.formats.study_schema import Study
@@ -24,6 +25,7 @@ from steelyard.session.contents import (
     preparation,
     session_file,
 )
+from steelyard.session.delays import delay_of, without_delay
 from steelyard.session.opening import Session, open_session
 from steelyard.session.result_file import build_result, estimate_from_result, inputs_of, validation_entry
 from steelyard.session.run import Interval, Request, Run, read_recordings, robot_for
@@ -39,7 +41,7 @@ def now() -> str:
 
 
 def request_of_session(directory: Path, changes: Request, *, force: bool = False) -> Request:
-    """A request for the files of a session; the intervals, terms and estimator of `changes` are kept.
+    """A request for the files of a session; all of `changes` but its files is kept.
 
     Raises:
         SessionError: the session is damaged, or has a result already and `force` does not say to replace it.
@@ -91,7 +93,8 @@ def start(request: Request, directory: Path, *, force: bool) -> Session:
         SteelyardError: a file that cannot be used, a directory that may not be replaced.
     """
     study = Study() if request.study is None else read_study(request.study)
-    train, unseen = read_recordings(request.train, study), read_recordings(request.validate, study)
+    train = read_recordings(request.train, study, to_fit=True)
+    unseen = read_recordings(request.validate, study)
     robot = robot_for(request.model, study, [*train, *unseen])
     return create(directory, contents(request, study, robot, train, unseen), force=force)
 
@@ -124,11 +127,13 @@ def result_of(run: Run, manifest: SessionFile) -> ResultFile:
                 v.score,
                 baseline_urdf=v.baseline_urdf,
                 baseline_urdf_friction=v.baseline_urdf_friction,
+                unconstrained=v.unconstrained,
             )
             for name, v in zip(files, run.validations, strict=True)
         ],
         findings=[f for f in run.findings if f not in run.identification.estimate.findings[:own]],
         mass_matrix_positive=run.mass_matrix_positive,
+        consistent=run.identification.consistent,
     )
 
 
@@ -145,7 +150,7 @@ def save(run: Run, result: ResultFile, manifest: SessionFile, target: Path, *, a
         result=result,
         processed={name: p.trajectory for name, p in zip(train, prepared, strict=True)},
         preparations={name: preparation(p) for name, p in zip(train, prepared, strict=True)},
-        predictions={name: prediction_of(v) for name, v in zip(unseen, run.validations, strict=True)},
+        predictions={name: prediction_of(v, run.delay) for name, v in zip(unseen, run.validations, strict=True)},
     )
     if added:
         return add_results(target, results, time=now(), software_version=__version__, force=force)
@@ -171,7 +176,8 @@ def revalidate(
             "the session has no result yet", where=str(directory), cure=f"steelyard identify {directory}"
         )
     study = Study() if session.study is None else read_study(session.study)
-    recordings = read_recordings(files, study)
+    delay = delay_of(session.result)
+    recordings = without_delay(read_recordings(files, study), delay)
     robot = robot_for(session.model, study, recordings)
     if robot.joint_names != session.manifest.joint_names:
         raise SessionError(
@@ -198,7 +204,7 @@ def revalidate(
         while f"{stem}.csv".casefold() in taken:
             stem, k = f"{Path(v.name).stem}-{k}", k + 1
         taken.add(f"{stem}.csv".casefold())
-        kept[f"prediction/{stem}.csv"] = prediction_of(v)
+        kept[f"prediction/{stem}.csv"] = prediction_of(v, delay)
     add_files(
         directory,
         kept,
@@ -228,12 +234,12 @@ def own_terms(recorded: Sequence[str], *, given: Sequence[str]) -> tuple[str, ..
     return tuple(recorded)
 
 
-def prediction_of(validation: Validation) -> TorquePrediction:
-    """The prediction over the validated interval."""
+def prediction_of(validation: Validation, delay: float) -> TorquePrediction:
+    """The prediction over the validated interval, on the clock of the torque as recorded, `delay` [s] late."""
     low, high = validation.score.interval
     time = validation.prediction.time
     inside = (time >= low) & (time <= high)
-    return TorquePrediction(time[inside], validation.score.joint_names, validation.prediction.torque[inside])
+    return TorquePrediction(time[inside] + delay, validation.score.joint_names, validation.prediction.torque[inside])
 
 
 def _contents(run: Run) -> SessionContents:
