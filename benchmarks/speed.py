@@ -211,7 +211,7 @@ def threads(samples: int = 400_000) -> None:
 CSV_TO_ESTIMATE = """
 import sys, time, steelyard as sy
 from steelyard.basis import base_parameters
-from steelyard.estimate.identify import Recording
+from steelyard.estimate.training import Recording
 started = time.process_time()
 robot = sy.Robot.from_urdf(sys.argv[1])
 terms = (sy.RigidBody(), sy.Viscous(), sy.Coulomb(), sy.Offset(), sy.RotorInertia())

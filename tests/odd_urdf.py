@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from xml.parsers import expat
 
 # base - j1 - arm - j2 - slide; every link but the base has an inertial, every joint a complete <dynamics>.
 PLAIN = """\
@@ -253,3 +254,34 @@ ODD: dict[str, bytes] = {
         "a long file": many_links(120),
     }.items()
 }
+
+MEANT = {
+    ("robot", "link", "inertial", "mass"): rb"value",
+    ("robot", "link", "inertial", "origin"): rb"xyz",
+    ("robot", "link", "inertial", "inertia"): rb"ixx|ixy|ixz|iyy|iyz|izz",
+    ("robot", "joint", "dynamics"): rb"damping|friction",
+}
+TAG = re.compile(rb"(?:\"[^\"]*\"|'[^']*'|[^\"'>]+)*>")
+
+
+def masked(data: bytes) -> bytes:
+    """The file with the values of every attribute that an export may change blotted out, found by another parser."""
+    found: list[tuple[int, bytes]] = []
+    path: list[str] = []
+    parser = expat.ParserCreate()
+
+    def start(name, _):
+        path.append(name)
+        if tuple(path) in MEANT:
+            found.append((parser.CurrentByteIndex, MEANT[tuple(path)]))
+
+    parser.StartElementHandler = start
+    parser.EndElementHandler = lambda name: path.pop()
+    parser.Parse(data, True)
+    pieces, at = [], 0
+    for index, names in found:
+        end = TAG.match(data, index).end()
+        tag = re.sub(rb"(\s(?:" + names + rb")\s*=\s*[\"'])[^\"']*", rb"\1?", data[index:end])
+        pieces += [data[at:index], tag]
+        at = end
+    return b"".join([*pieces, data[at:]])

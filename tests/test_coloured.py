@@ -189,7 +189,7 @@ def white(rng, path):
 
 @pytest.mark.parametrize("noise_of", [coloured, white])
 def test_intervals_hold_the_truth_whatever_the_colour(noise_of):
-    """Seven joints, 64 parameters, 60 runs: pooled 95 %, known to 0.5 %; benchmarks/coverage.py does 400 and more."""
+    """Seven joints, 64 parameters, 60 runs: pooled 95 %, known to 0.5 %; benchmarks/interval_coverage.py does 400 and more."""
     share = coverage(noise_of, honest, runs=60)
     assert 0.935 <= share.mean() <= 0.965
     assert share.min() >= binom.ppf(0.0005 / len(share), 60, 0.95) / 60
@@ -325,7 +325,8 @@ def test_bootstrap_and_covariance_agree():
     assert np.all((ratio > 0.5) & (ratio < 1.6))
     low, high = drawn.interval(0.9).T
     inside = np.mean((low < drawn.draws) & (drawn.draws < high))
-    assert inside == pytest.approx(0.9, abs=0.01)
+    assert 0.9 < inside < 0.96  # Student's, of 10 to 40 stretches in effect, are wider than the draws
+    assert np.all((drawn.freedom > 5.0) & (drawn.freedom < 40.0))
     assert np.array_equal(
         bootstrap(blocks, fit, draws=20, seed=1).draws, bootstrap(blocks, fit, draws=20, seed=1).draws
     )

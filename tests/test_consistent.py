@@ -15,11 +15,13 @@ import pytest
 import robots
 from steelyard.basis import base_parameters
 from steelyard.errors import StudyError
-from steelyard.estimate.consistent import BELIEF, consistent, contradiction
+from steelyard.estimate.cone_problem import kkt_residual
+from steelyard.estimate.consistent import BELIEF, consistent
 from steelyard.estimate.interior_point import entropic
 from steelyard.estimate.least_squares import weighted
 from steelyard.estimate.link_map import link_map
 from steelyard.estimate.log_cholesky import log_cholesky
+from steelyard.estimate.model_error import common_error, contradiction
 from steelyard.estimate.symmetric import matrices, vectors
 from steelyard.model import Model
 from steelyard.robot.inertia import pseudo_inertia, transform
@@ -97,8 +99,9 @@ def test_ten_steps_at_most_and_the_optimum_is_one(fits):
     for own in fits.values():
         for fit in own:
             assert fit.steps <= 10
-            assert fit.stationarity < 1e-9
+            assert fit.kkt < 1e-9
             assert fit.least_eigenvalue > 0.0
+            assert fit.edges == ()
             assert min(fit.scalars.values()) >= 0.0
             assert fit.gamma == pytest.approx(BELIEF)
 
@@ -135,9 +138,10 @@ def test_the_semidefinite_program_agrees_in_the_limit(cases):
             certificate = consistent(case.model, case.estimate, solver="semidefinite", mass_cap=1000.0)
             limit = consistent(case.model, case.estimate, strength=1e-6)
             assert certificate.ratio / limit.ratio - 1.0 == pytest.approx(0.0, abs=1e-6)
-            assert certificate.stationarity < 1e-7
+            assert certificate.kkt < 1e-7
             assert certificate.least_eigenvalue > 0.0
             assert certificate.solver == "semidefinite"
+            assert certificate.edges  # without a prior data push some link to the edge of the possible
 
 
 def test_cholesky_factors_reach_the_same_optimum_from_the_prior(cases, fits):
@@ -150,6 +154,17 @@ def test_cholesky_factors_reach_the_same_optimum_from_the_prior(cases, fits):
     np.testing.assert_allclose(fit.links.masses(found.y), fit.links.masses(fit.y), rtol=1e-2)
     again = consistent(case.model, case.estimate, solver="log_cholesky")
     assert again.ratio == pytest.approx(fit.ratio, abs=1e-8)
+    assert again.kkt < 1e-7
+
+
+def test_the_kkt_residual_is_that_of_the_point_it_is_asked_about(fits):
+    """It is nothing at the optimum and grows in proportion to the distance; a wrong multiplier shows as well."""
+    fit = fits[0.3, 500][0]
+    x, t = fit.solution.y, fit.solution.multipliers
+    off = [kkt_residual(fit.problem, (1.0 + share) * x, t) for share in (1e-4, 1e-3)]
+    assert off[0] > 1e4 * max(fit.kkt, 1e-12)
+    assert off[1] == pytest.approx(10.0 * off[0], rel=0.05)
+    assert kkt_residual(fit.problem, x, t + 1e-3 * np.linalg.norm(fit.problem.A.T @ fit.problem.z)) > 1e-5
 
 
 def test_a_start_from_elsewhere_ends_in_the_same_place(fits):
@@ -261,6 +276,26 @@ def test_a_contradiction_is_misfit_beyond_one_a_parameter():
     assert contradiction(-1.0, 40) == 0.0
     assert contradiction(39.0, 40) == 0.0
     assert contradiction(160.0, 40) == 0.75
+
+
+def test_model_error_is_common_to_joints_of_a_kind_but_small_beside_their_torque(tmp_path):
+    """The slide is measured in newtons, the turning joints in newton metres: they share an error, it has its own."""
+    model = Model(robots.load(tmp_path, "rail"), (RigidBody(), Offset()))
+    estimate = recorded(model, model.nominal, noise=0.01)
+    place = {name: k for k, name in enumerate(estimate.names)}
+    theta = estimate.theta.copy()
+    theta[[place["actuator/slide/bias"], place["actuator/spin/bias"]]] += 0.5, 0.003
+    found = dict(
+        zip(model.robot.row_names, common_error(model, estimate.information, theta, estimate.theta), strict=True)
+    )
+    assert found["slide"] == pytest.approx(0.5, rel=1e-6)
+    assert found["spin"] == found["bend"] == pytest.approx(0.003 / np.sqrt(2.0), rel=1e-6)
+    theta[place["actuator/spin/bias"]] += 1e3
+    found = dict(
+        zip(model.robot.row_names, common_error(model, estimate.information, theta, estimate.theta), strict=True)
+    )
+    rms = np.sqrt(estimate.information.energy / estimate.information.rows)
+    np.testing.assert_allclose([found["spin"], found["bend"]], 0.3 * rms[1:])
 
 
 def test_joints_without_bodies_can_be_fitted(tooled):

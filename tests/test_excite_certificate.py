@@ -10,13 +10,14 @@ import pytest
 import robots
 from steelyard.data.trajectory import Trajectory
 from steelyard.errors import DataError, StudyError
-from steelyard.excite.cells import fourier_cells
 from steelyard.excite.certificate import certify, certify_trajectory
 from steelyard.excite.envelope import envelope_of
-from steelyard.excite.fourier import FourierFamily, FourierMotion, Kinematics, shared_harmonics
+from steelyard.excite.fourier import FourierFamily, FourierMotion, shared_harmonics
+from steelyard.excite.jets import torque_jets
+from steelyard.excite.kinematics import Kinematics
 from steelyard.excite.limits import JointLimit, motion_limits
 from steelyard.excite.piecewise import ends_of, sampled_cells
-from steelyard.excite.torque_bound import nominal_torque, rate_bound, torque_bound
+from steelyard.excite.torque_bound import nominal_torque, torque_bound, torque_rate_bound
 from steelyard.model import Model
 from steelyard.robot.robot import Robot
 from steelyard.terms.coulomb import Coulomb
@@ -56,7 +57,7 @@ def test_bounds_hold_inside_every_cell(tmp_path, name):
     """At twenty instants of each of 60 wide cells, for all joint kinds and mimics, torque and its rate included."""
     model, limits = load(tmp_path, name)
     motion = move(model, limits, rest="free")
-    cells = fourier_cells(motion, 60)
+    cells = motion.cells(PERIOD / 60)
     share = (np.arange(20) + 0.5) / 20
     times = (cells.middle - cells.half)[:, None] + 2.0 * cells.half[:, None] * share
     inside = motion.at(times.ravel())
@@ -67,11 +68,15 @@ def test_bounds_hold_inside_every_cell(tmp_path, name):
     nominal = nominal_torque(model)
     found = torque(model, motion, times.ravel()).reshape(shape)
     assert np.all(np.abs(found) <= torque_bound(model.robot, cells, nominal)[:, None])
-    step = 1e-6
-    ends = [torque(model, motion, times.ravel() + s * step) for s in (1.0, -1.0)]
-    rates = np.abs(ends[0] - ends[1]).reshape(shape) / (2.0 * step)
-    bound = rate_bound(model.robot, cells.most, model.robot.parameters)
-    assert np.all(rates.max(axis=1) <= bound + 1e-6)  # [N m/s] the difference is that coarse
+    step = 1e-5
+    ends = [torque(model, motion, times.ravel() + s * step) for s in (1.0, 0.0, -1.0)]
+    rates = np.abs(ends[0] - ends[2]).reshape(shape) / (2.0 * step)
+    assert np.all(rates.max(axis=1) <= torque_rate_bound(model.robot, cells, nominal) + 1e-5)  # [N m/s] rounding
+    bends = np.abs(ends[0] - 2.0 * ends[1] + ends[2]).reshape(shape) / step**2
+    snap = np.broadcast_to((cells.high.dddq - cells.low.dddq) / (2.0 * cells.half[:, None]), cells.most.q.shape)
+    jets = torque_jets(model.robot, cells.most.q, (*cells.most[1:], snap), model.robot.parameters)
+    assert np.all(rates.max(axis=1) <= jets[1] + 1e-5)
+    assert np.all(bends.max(axis=1) <= jets[2] + 1e-1)  # [N m/s2] rounding of a second difference
 
 
 def test_bounds_are_tight(tmp_path):
@@ -137,7 +142,7 @@ def test_what_a_coarse_grid_misses_is_refused(tmp_path):
     values = np.zeros((2, 3))
     values[0, 1] = 1.0  # velocity cos(250 w t): one at t = 0, an edge of cells, of which a period has eight
     motion = FourierMotion(limits.joint_names, family, values)
-    sampled = np.abs(motion.at(fourier_cells(motion, 2000).middle).dq).max()
+    sampled = np.abs(motion.at(motion.cells(PERIOD / 2000).middle).dq).max()
     given = replace(limits, acceleration=np.full(2, 1e6), jerk=np.full(2, np.inf), velocity=np.full(2, sampled + 1e-9))
     assert sampled < 0.93
     assert not certify(motion, model, given, rest="free", step=PERIOD / 2000).passed
@@ -198,10 +203,15 @@ class Sphere:
     """A clearance that falls where joint yaw turns: 0.5 m - |q| * 0.1 m."""
 
     required = 0.3
-    lever = np.array([0.1, 0.0])
+    unchecked = ("flange: it has no collision geometry",)
+    allowed = ("arm - base: a joint joins them",)
 
-    def distance(self, q):
-        return 0.5 - 0.1 * np.abs(q[:, 0])
+    def distance(self, q, travel=None, *, far=np.inf):
+        moved = 0.0 if travel is None else 0.1 * travel[:, 0]
+        return np.minimum(0.5 - 0.1 * np.abs(q[:, 0]) - moved, far)
+
+    def nearest(self, q):
+        return "arm - post"
 
 
 def test_clearance(tmp_path):
@@ -210,11 +220,13 @@ def test_clearance(tmp_path):
     turned = np.abs(motion.at(np.arange(0.0, PERIOD, 1e-4)).q[:, 0]).max()
     certificate = certify(motion, model, limits, clearance=Sphere())
     check = certificate.checks[-1]
-    assert check.quantity == "distance"
+    assert (check.quantity, check.joint) == ("distance", "arm - post")
     assert check.bound <= 0.5 - 0.1 * turned
     assert check.bound == pytest.approx(0.5 - 0.1 * turned, abs=1e-3)
     assert check.passed == (check.bound >= 0.3)
-    assert not any("collisions" in line for line in certificate.not_checked)
+    assert not any("collisions of the robot" in line for line in certificate.not_checked)
+    assert "collisions of arm - base: a joint joins them" in certificate.not_checked
+    assert "shape of flange: it has no collision geometry" in certificate.not_checked
 
 
 @pytest.mark.parametrize("rate", [20.0, 250.0])
@@ -293,6 +305,6 @@ def test_what_cannot_be_certified(tmp_path):
 
 def test_cells_of_a_kinematics_tuple_stay_in_order(tmp_path):
     model, limits = load(tmp_path, "tooled")
-    cells = fourier_cells(move(model, limits), 100)
+    cells = move(model, limits).cells(PERIOD / 100)
     assert isinstance(cells.most, Kinematics)
     assert np.all(cells.most.dq >= np.abs(cells.center.dq))

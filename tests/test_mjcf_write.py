@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import mujoco
 import numpy as np
 import pytest
@@ -77,6 +79,20 @@ def test_limits_mimics_and_frames_are_taken_along():
     assert not model.jnt_limited[model.joint("w").id]
     assert model.eq_data[0, :2].tolist() == [0.1, -0.5]
     assert model.body("flange").mass == 0.0
+
+
+def test_velocity_limits_are_read_again_by_their_joints(example_robots):
+    """A hand branches, and the files list its joints in other orders."""
+    source = (example_robots / "allegro_hand_description" / "urdf" / "allegro_right_hand.urdf").read_bytes()
+    speeds = {j.name: 1.0 + k for k, j in enumerate(description_of(source, "x").joints) if j.moves}
+    for name, speed in speeds.items():
+        tag = b'<joint name="' + name.encode()
+        head, _, tail = source.partition(tag)
+        source = head + tag + re.sub(rb'velocity="[^"]*"', b'velocity="%g"' % speed, tail, count=1)
+    written = write_mjcf(source, identified(source))
+    assert {j.name: j.velocity for j in description_of(written, "x").joints if j.moves} == speeds
+    branched = ODD["joints of every kind"]
+    assert b"velocity_limit" not in write_mjcf(branched, identified(branched))  # one joint has none
 
 
 def test_what_was_not_identified_comes_from_the_urdf():

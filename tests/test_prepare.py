@@ -14,7 +14,7 @@ from steelyard.errors import DataError, StudyError
 from steelyard.model import Model
 from steelyard.preparation.align import is_uniform, resample
 from steelyard.preparation.cutoff import choose_cutoff, excitation_frequency
-from steelyard.preparation.differentiate import derivative, differentiate
+from steelyard.preparation.differentiate import derivative, differentiate, fine_derivative
 from steelyard.preparation.mask import mask_dead_band
 from steelyard.preparation.pipeline import prepare, prepare_recording
 from steelyard.preparation.smooth import smooth
@@ -65,6 +65,20 @@ def test_derivatives_are_of_second_order_on_any_clock(jitter):
     assert np.all(order < 2.3)
 
 
+def test_a_uniform_clock_is_differentiated_to_fourth_order():
+    """Inside, a sixteenth of the error for half the step; other clocks keep three points."""
+    error = []
+    for count in (101, 201, 401):
+        t = np.linspace(0.0, 1.0, count)
+        slope = fine_derivative(np.sin(9.0 * t)[:, None], t)[:, 0]
+        error.append(np.abs(slope - 9.0 * np.cos(9.0 * t))[2:-2].max())
+    order = np.log2(np.array(error[:-1]) / error[1:])
+    assert np.all(np.abs(order - 4.0) < 0.1)
+    t = clock(50, 0.8)
+    f = np.exp(t)[:, None]
+    np.testing.assert_array_equal(fine_derivative(f, t), derivative(f, t))
+
+
 def test_parabolas_are_differentiated_exactly():
     t = clock(50, 0.8)
     np.testing.assert_allclose(derivative((2.0 * t**2 - t)[:, None], t)[:, 0], 4.0 * t - 1.0, rtol=0, atol=1e-12)
@@ -100,7 +114,7 @@ def test_white_noise_of_positions_becomes_noise_of_accelerations():
     h, sigma = 0.01, 1e-4
     t = h * np.arange(40_000)
     q = sigma * np.random.default_rng(2).normal(size=(len(t), 1))
-    ddq = differentiate(Trajectory(t, ("a",), q=q)).ddq[5:-5]
+    ddq = derivative(derivative(q, t), t)[5:-5]
     assert np.std(ddq) == pytest.approx(np.sqrt(6.0) / 4.0 * sigma / h**2, rel=0.02)
 
 

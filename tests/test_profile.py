@@ -96,7 +96,7 @@ def test_a_tool_from_its_ten_parameters():
 def test_the_tool_inertia_is_written_in_rows(values):
     tool = Tool("t", "flange", 1.0, (0.0, 0.0, 0.5), np.array([[0.3, 0.0, 0.1], [0.0, 0.2, 0.0], [0.1, 0.0, 0.3]]))
     rows = "    - [0.3, 0.0, 0.1]\n    - [0.0, 0.2, 0.0]\n    - [0.1, 0.0, 0.3]\n"
-    assert "  inertia_kg_m2:\n" + rows in profile_text(values, tool=tool)
+    assert "  inertia_about_center_of_mass_kg_m2:\n" + rows in profile_text(values, tool=tool)
 
 
 @pytest.mark.parametrize(

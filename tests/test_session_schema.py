@@ -149,24 +149,33 @@ def test_the_result_has_the_keys_of_the_interface(result):
     table = json.loads(to_json(result))
     assert list(table) == [
         "schema_version", "status", "kind", "software_version", "model_digest", "inputs", "joint_names", "terms",
-        "estimator", "prior", "parameters", "base", "diagnostics", "validation", "findings", "verdict",
+        "estimator", "prior", "parameters", "full_parameters", "consistent", "base", "diagnostics", "validation",
+        "findings", "verdict",
     ]  # fmt: skip
     assert table["status"] == "candidate"
     assert list(table["parameters"][0]) == [
-        "name", "value", "unit", "deviation", "interval_95", "class", "correlated_with",
+        "name", "value", "unit", "deviation", "interval_95", "class", "correlated_with", "prior_share",
     ]  # fmt: skip
     assert list(table["diagnostics"]) == [
         "samples", "rows", "rank", "condition", "condition_scaled", "noise_per_joint", "mass_matrix_positive",
         "weak_directions",
     ]  # fmt: skip
     assert list(table["validation"][0]) == [
-        "file", "interval_s", "cutoff_hz", "relative_error", "relative_error_unfiltered", "rmse_per_joint",
-        "peak_per_joint", "relative_error_per_joint", "baseline_urdf", "baseline_urdf_friction",
+        "file", "interval_s", "cutoff_hz", "relative_error", "relative_error_unfiltered",
+        "relative_error_unconstrained", "rmse_per_joint", "peak_per_joint", "relative_error_per_joint",
+        "baseline_urdf", "baseline_urdf_friction",
     ]  # fmt: skip
     assert list(table["findings"][0]) == ["code", "level", "message", "where", "value", "cure"]
     assert list(table["verdict"]) == ["feed_forward", "gravity_compensation", "sentence"]
     assert list(table["base"]) == ["count", "names", "map"]
     assert list(table["inputs"][0]) == ["path", "sha256", "interval_s"]
+
+
+def test_a_full_set_and_how_it_was_found_belong_together(result):
+    assert (result.full_parameters, result.consistent) == ((), None)
+    entry = json.loads(to_json(result))["parameters"][0]
+    with pytest.raises(SessionError, match="together, or neither"):
+        parse_json(changed(result, "full_parameters", [entry]), ResultFile, where="result.json")
 
 
 def test_samples_and_rows_are_told_apart(result):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from odd_urdf import ODD, PLAIN, changed
+from odd_urdf import ODD, PLAIN, changed, masked
 from steelyard.errors import ModelError
 from steelyard.formats.export_check import check_export, torque_difference
 from steelyard.formats.export_values import JointDynamics, export_values
@@ -24,37 +24,6 @@ from steelyard.robot.robot import STANDARD_GRAVITY
 
 # Both sides of each comparison are one product of rotations and one parallel-axis shift away from each other.
 EXACT = 1e-12
-
-MEANT = {
-    ("robot", "link", "inertial", "mass"): rb"value",
-    ("robot", "link", "inertial", "origin"): rb"xyz",
-    ("robot", "link", "inertial", "inertia"): rb"ixx|ixy|ixz|iyy|iyz|izz",
-    ("robot", "joint", "dynamics"): rb"damping|friction",
-}
-TAG = re.compile(rb"(?:\"[^\"]*\"|'[^']*'|[^\"'>]+)*>")
-
-
-def masked(data: bytes) -> bytes:
-    """The file with the values of every attribute that an export may change blotted out, found by another parser."""
-    found: list[tuple[int, bytes]] = []
-    path: list[str] = []
-    parser = expat.ParserCreate()
-
-    def start(name, _):
-        path.append(name)
-        if tuple(path) in MEANT:
-            found.append((parser.CurrentByteIndex, MEANT[tuple(path)]))
-
-    parser.StartElementHandler = start
-    parser.EndElementHandler = lambda name: path.pop()
-    parser.Parse(data, True)
-    pieces, at = [], 0
-    for index, names in found:
-        end = TAG.match(data, index).end()
-        tag = re.sub(rb"(\s(?:" + names + rb")\s*=\s*[\"'])[^\"']*", rb"\1?", data[index:end])
-        pieces += [data[at:index], tag]
-        at = end
-    return b"".join([*pieces, data[at:]])
 
 
 def events(data: bytes) -> list[tuple]:

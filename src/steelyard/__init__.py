@@ -44,8 +44,18 @@ _HOME = {
     "Prior": "steelyard.estimate.prior",
     "physical_prior": "steelyard.estimate.prior",
     "with_prior": "steelyard.estimate.regularised",
+    "huber": "steelyard.estimate.robust",
+    "instrumental": "steelyard.estimate.instrumental",
+    "instrumental_by_simulation": "steelyard.estimate.instrumental",
+    "total": "steelyard.estimate.total",
+    "essential": "steelyard.estimate.essential",
+    "generalised": "steelyard.estimate.coloured",
+    "fit_blocks": "steelyard.estimate.coloured",
+    "absorb_blocks": "steelyard.estimate.blocks",
+    "bootstrap": "steelyard.estimate.bootstrap",
+    "output_error": "steelyard.estimate.output_error",
     "Estimate": "steelyard.estimate.result",
-    "Recording": "steelyard.estimate.identify",
+    "Recording": "steelyard.estimate.training",
     "identify": "steelyard.estimate.identify",
     "predict": "steelyard.estimate.predict",
     "absorb_stream": "steelyard.estimate.stream",
@@ -70,13 +80,22 @@ if TYPE_CHECKING:
     from steelyard.data.lowpass import LowPass
     from steelyard.data.trajectory import Trajectory
     from steelyard.errors import DataError, InformationError, ModelError, SessionError, SteelyardError, StudyError
-    from steelyard.estimate.identify import Recording, identify
+    from steelyard.estimate.blocks import absorb_blocks
+    from steelyard.estimate.bootstrap import bootstrap
+    from steelyard.estimate.coloured import fit_blocks, generalised
+    from steelyard.estimate.essential import essential
+    from steelyard.estimate.identify import identify
+    from steelyard.estimate.instrumental import instrumental, instrumental_by_simulation
     from steelyard.estimate.least_squares import ordinary, weighted
+    from steelyard.estimate.output_error import output_error
     from steelyard.estimate.predict import predict
     from steelyard.estimate.prior import Prior, physical_prior
     from steelyard.estimate.regularised import with_prior
     from steelyard.estimate.result import Estimate
+    from steelyard.estimate.robust import huber
     from steelyard.estimate.stream import absorb_stream
+    from steelyard.estimate.total import total
+    from steelyard.estimate.training import Recording
     from steelyard.estimate.validate import validate
     from steelyard.finding import Finding
     from steelyard.formats.csv import iterate_csv, read_csv, write_csv

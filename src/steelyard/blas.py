@@ -16,7 +16,6 @@ from numba.core import types
 from numba.extending import get_cython_function_address, intrinsic
 from numpy.typing import NDArray
 
-
 SMALL = 32  # columns up to which a general product, with its kernels for small matrices, beats the symmetric one
 
 
@@ -112,7 +111,7 @@ def add_gram(blas: Any, panel: Any, start: int, G: Any, at: int, sizes: Any) -> 
 @numba.njit(cache=True, nogil=True)
 def gram(blas: Any, panel: Any, start: int, G: Any, at: int, sizes: Any) -> None:
     """G <- panel' panel, at least the upper triangle of (c, c) at G[at]; sizes as for `solve_right`."""
-    letters, base = blas.letters, blas.letters.ctypes.data
+    base = blas.letters.ctypes.data
     if sizes[1] > SMALL:
         G[at : at + sizes[1] * sizes[1]] = 0.0
         add_gram(blas, panel, start, G, at, sizes)

@@ -82,8 +82,8 @@ class SquareRootInformation:
                 if source.overlaps(twin):
                     raise InformationError(
                         "the same samples would be counted twice",
-                        where=f"recording {source.digest[:12]}, {source.start:g} to {source.stop:g} s",
-                        value=f"{twin.start:g} to {twin.stop:g} s",
+                        where=f"recording {source.digest[:12]}, {source.start:.13g} to {source.stop:.13g} s",
+                        value=f"{twin.start:.13g} to {twin.stop:.13g} s",
                         cure="merge each stretch of a recording once",
                     )
         return replace(

@@ -305,7 +305,7 @@ def _note_source(sources: list[Source], new: Source, *, step: float) -> None:
             raise InformationError(
                 "the same samples were given twice",
                 where=f"recording {new.digest[:12]}",
-                value=f"{new.start:g} to {new.stop:g} s",
+                value=f"{new.start:.13g} to {new.stop:.13g} s",
                 cure="name each stretch of a recording once; runs in one file need clocks that do not start again",
             )
     last = sources[-1] if sources else None

@@ -60,19 +60,20 @@ def errors(found, log, theta):
 
 
 def test_what_possibility_costs(found, log, fits):
-    """Training error over the unconstrained one 1.035 (against unfiltered torque), held out 0.03 points more."""
+    """Training error over the unconstrained one 1.034 (against unfiltered torque), held out 0.01 points more."""
     free = errors(found, log, found.estimate.full(found.model.names))
     own = errors(found, log, fits[1.0].theta)
-    assert own[0, 1] / free[0, 1] <= 1.036
-    assert np.all(own[1] - free[1] <= 1e-3)
+    assert own[0, 1] / free[0, 1] <= 1.035
+    assert np.all(own[1] - free[1] <= 5e-4)
 
 
 def test_a_wrong_prior_costs_little(found, log, fits):
-    """Every link of the model file 30 % too light or too heavy: held-out error 1.73 and 1.58 % against 1.66 %."""
+    """Every link of the model file 30 % too light or too heavy: held out 0.01 and 0.02 points more."""
+    free = errors(found, log, found.estimate.full(found.model.names))
     for factor in (0.7, 1.3):
         own = errors(found, log, fits[factor].theta)
-        assert own[1, 0] < 0.0185
-        assert own[0, 1] < 0.0295
+        assert np.all(own[1] - free[1] <= 5e-4)
+        assert own[0, 1] / free[0, 1] <= 1.045
 
 
 def test_every_link_is_a_possible_body(fits):
@@ -81,7 +82,7 @@ def test_every_link_is_a_possible_body(fits):
         for parameters in fit.link_parameters.values():
             assert np.linalg.eigvalsh(pseudo_inertia(parameters))[0] > 0.0
         assert min(v for name, v in fit.scalars.items() if not name.endswith("/bias")) >= 0.0
-        assert fit.stationarity < 1e-9
+        assert fit.kkt < 1e-9
 
 
 def test_the_total_mass_is_the_priors_and_the_report_says_so(fits, found):

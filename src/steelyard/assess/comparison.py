@@ -90,7 +90,7 @@ def compare(
         raise DataError(
             "nothing is left to compare",
             where=motion.name,
-            value=f"{low:g}:{high:g} s",
+            value=f"{low:.13g}:{high:.13g} s",
             cure=f"an interval must be longer than {2.0 * trim:g} s",
         )
     predicted = np.column_stack([np.interp(motion.time, time, column) for column in torque.T])

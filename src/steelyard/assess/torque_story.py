@@ -204,6 +204,8 @@ def _nonnegative_rest(columns: Array, torque: Array) -> float:
     """Norm that nonnegative multiples of the columns leave of the torque, by way of the triangle of both."""
     from scipy.optimize import nnls
 
+    if columns.shape[1] == 0:  # scipy's solver ends the process on a matrix without columns
+        return float(np.linalg.norm(torque))
     factor = triangle(np.column_stack([columns, torque]))
     return float(nnls(factor[:, :-1], factor[:, -1])[1])
 

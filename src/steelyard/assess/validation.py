@@ -58,6 +58,8 @@ def score(
 ) -> Score:
     """Compare predicted with measured torque.
 
+    Inside a gap of the recording nothing is compared, and TRIM is taken off both sides of it.
+
     Args:
         recording: as recorded, with torque, the whole of it.
         time, torque: (P,) [s] and (P, n) prediction for recording.joint_names.
@@ -94,6 +96,12 @@ def score(
     )
 
 
+def gaps_inside(recording: Trajectory, interval: tuple[float, float]) -> list[tuple[float, float]]:
+    """Last sample before and first sample after [s] every gap inside an interval; the clock may start again there."""
+    edges = [(float(recording.time[b - 1]), float(recording.time[b])) for b in recording.breaks]
+    return [(before, after) for before, after in edges if before < interval[1] and after > interval[0]]
+
+
 def _measured(
     recording: Trajectory, cutoff: float, interval: tuple[float, float] | None
 ) -> tuple[Array, Array, Array, tuple[float, float]]:
@@ -125,10 +133,12 @@ def _measured(
     smooth = filtfilt(numerator, denominator, raw, axis=0)
     low, high = interval or (float(t[0]), float(t[-1]))
     keep = (grid >= low + TRIM) & (grid <= high - TRIM)
+    for before, after in gaps_inside(recording, (low, high)):
+        keep &= (grid <= before - TRIM) | (grid >= after + TRIM)
     if not keep.any():
         raise DataError(
-            "nothing is left to score", where=recording.name, value=f"{low:g}:{high:g} s",
-            cure=f"the recording runs from {t[0]:g} to {t[-1]:g} s, and {TRIM} s is taken off both ends",
+            "nothing is left to score", where=recording.name, value=f"{low:.13g}:{high:.13g} s",
+            cure=f"the recording runs from {t[0]:.13g} to {t[-1]:.13g} s, and {TRIM} s is taken off both ends",
         )  # fmt: skip
     return grid[keep], smooth[keep], raw[keep], (low, high)
 

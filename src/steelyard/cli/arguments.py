@@ -15,6 +15,8 @@ Paths = Annotated[list[Path], Parameter(consume_multiple=True, negative=())]
 """One or more files behind one flag, `--train a.csv b.csv`."""
 Names = Annotated[list[str], Parameter(consume_multiple=True, negative=())]
 """One or more names behind one flag, `--term viscous offset`."""
+Numbers = Annotated[list[float], Parameter(consume_multiple=True, negative=())]
+"""One or more numbers behind one flag, `--noise 0.5 0.2`."""
 
 
 def interval(text: str | None) -> tuple[float, float] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from steelyard.cli.output import print_json, say
+from steelyard.cli.output import print_json, show
 
 
 def base(
@@ -52,9 +52,9 @@ def base(
         )
         return
     kept, dropped = basis.gap
-    print(f"{basis.count} base parameters of {len(basis.columns)} standard parameters")
-    print(f"gap: the weakest kept is at {kept:.2g}, the strongest dropped at {dropped:.2g} of its own length")
+    show(f"{basis.count} base parameters of {len(basis.columns)} standard parameters")
+    show(f"gap: the weakest kept is at {kept:.2g}, the strongest dropped at {dropped:.2g} of its own length")
     for name in basis.names:
-        print(f"  {basis.expression(name)}")
+        show(f"  {basis.expression(name)}")
     silent = [name for name, kind in basis.classes.items() if kind == "none"]
-    say(f"without any effect on the torques: {', '.join(silent) or 'none'}")
+    show(f"without any effect on the torques: {', '.join(silent) or 'none'}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from pathlib import Path
 
-from steelyard.cli.output import print_findings, print_json
+from steelyard.cli.output import print_findings, print_json, show
 
 GATE = 1
 
@@ -36,7 +36,7 @@ def check(recording: Path, /, *, robot: Path | None = None, config: Path | None 
     if report.statistics is not None:
         for name, value in asdict(report.statistics).items():
             if isinstance(value, int | float):
-                print(f"{name.replace('_', ' ')}: {value:.6g}")
+                show(f"{name.replace('_', ' ')}: {value:.6g}")
     print_findings(report.findings)
-    print(f"{recording}: {errors} error(s), {report.count('warning')} warning(s), {report.count('info')} note(s)")
+    show(f"{recording}: {errors} error(s), {report.count('warning')} warning(s), {report.count('info')} note(s)")
     return GATE if errors else 0

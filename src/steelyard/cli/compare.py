@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from steelyard.cli.arguments import seed_of
-from steelyard.cli.output import print_json
+from steelyard.cli.output import print_json, show
+
+if TYPE_CHECKING:
+    from steelyard.session.compare import Difference
 
 SHOWN = 25
 
@@ -26,19 +31,12 @@ def compare(first: Path, second: Path, /, *, grid: bool = False, seed: int = 0, 
     if json:
         print_json(found.as_dict())
         return
-    apart = sum((row.deviations or 0.0) > 2.0 for row in found.rows)
-    print(
-        f"{found.first} against {found.second}: {apart} of {len(found.rows)} parameters differ by over two deviations"
-    )
-    width = max(len(row.name) for row in found.rows)
-    print(f"{'parameter':{width}}  {'first':>11} {'second':>11}  difference in deviations")
-    for row in found.rows[:SHOWN]:
-        away = "-" if row.deviations is None else f"{row.deviations:.1f}"
-        print(f"{row.name:{width}}  {row.first:11.5g} {row.second:11.5g}  {away:>8} {row.unit}")
-    if len(found.rows) > SHOWN:
-        print(f"... and {len(found.rows) - SHOWN} that agree better (--json has all)")
+    show(f"{found.first} against {found.second}")
+    _print_rows(found.rows, "parameters")
+    if found.full:
+        _print_rows(found.full, "full parameters")
     if found.grid is not None:
-        print(f"over poses: mass matrices differ by up to {100 * found.grid.mass_matrix:.1f} %, least eigenvalues "
+        show(f"over poses: mass matrices differ by up to {100 * found.grid.mass_matrix:.1f} %, least eigenvalues "
               f"{found.grid.least_eigenvalues[0]:.3g} and {found.grid.least_eigenvalues[1]:.3g}")  # fmt: skip
         for name, rms, peak, size in zip(
             found.grid.joint_names,
@@ -47,4 +45,16 @@ def compare(first: Path, second: Path, /, *, grid: bool = False, seed: int = 0, 
             found.grid.gravity_size,
             strict=True,
         ):
-            print(f"  {name}: gravity torque differs by {rms:.3g} N m rms, {peak:.3g} peak, of {size:.3g}")
+            show(f"  {name}: gravity torque differs by {rms:.3g} N m rms, {peak:.3g} peak, of {size:.3g}")
+
+
+def _print_rows(rows: Sequence[Difference], what: str) -> None:
+    apart = sum((row.deviations or 0.0) > 2.0 for row in rows)
+    show(f"{apart} of {len(rows)} {what} differ by over two deviations")
+    width = max(len(row.name) for row in rows)
+    show(f"{'parameter':{width}}  {'first':>11} {'second':>11}  difference in deviations")
+    for row in rows[:SHOWN]:
+        away = "-" if row.deviations is None else f"{row.deviations:.1f}"
+        show(f"{row.name:{width}}  {row.first:11.5g} {row.second:11.5g}  {away:>8} {row.unit}")
+    if len(rows) > SHOWN:
+        show(f"... and {len(rows) - SHOWN} that agree better (--json has all)")

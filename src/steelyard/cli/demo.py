@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from steelyard.cli.arguments import seed_of
-from steelyard.cli.output import print_json, say
+from steelyard.cli.output import print_json, say, show
 
 
 def demo(
@@ -35,8 +35,8 @@ def demo(
     if json:
         print_json({"run": shown.run.sentence, "truth": [row.as_dict() for row in shown.rows]})
         return
-    print(summary(shown.run))
-    print()
-    print(shown.table())
+    show(summary(shown.run))
+    show()
+    show(shown.table())
     if output is not None:
         say(f"written: {output} (see {REPORT})", quiet=quiet)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from steelyard.cli.output import print_json
+from steelyard.cli.output import print_json, show
 
 
 def doctor(directory: Path, /, *, json: bool = False) -> None:
@@ -22,14 +22,14 @@ def doctor(directory: Path, /, *, json: bool = False) -> None:
         print_json({"advice": [advice.as_dict() for advice in found]})
         return
     if not found:
-        print("Nothing to mend. The result is a candidate: a person decides whether it is used.")
+        show("Nothing to mend. The result is a candidate: a person decides whether it is used.")
         return
     for number, advice in enumerate(found, start=1):
         place = f" [{advice.where}]" if advice.where else ""
-        print(f"{number}. {advice.level}: {advice.code}{place}")
-        print(f"   symptom: {advice.symptom}")
+        show(f"{number}. {advice.level}: {advice.code}{place}")
+        show(f"   symptom: {advice.symptom}")
         if advice.cause:
-            print(f"   cause:   {advice.cause}")
-        print(f"   next:    {advice.next_step or 'see the report of the session'}")
-    print("Mend recordings and model, then record again. Never force a number: no more regularisation to hide missing")
-    print("rank, no deleting of odd parameters, no editing of results.")
+            show(f"   cause:   {advice.cause}")
+        show(f"   next:    {advice.next_step or 'see the report of the session'}")
+    show("Mend recordings and model, then record again. Never force a number: no more regularisation to hide missing")
+    show("rank, no deleting of odd parameters, no editing of results.")

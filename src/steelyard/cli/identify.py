@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from steelyard.cli.arguments import Names, Paths, excluded, interval, outside, required
-from steelyard.cli.output import print_json, say
+from steelyard.cli.output import only_ours_on_stdout, print_json, say, show
 from steelyard.errors import SteelyardError
 
 GATE = 1
@@ -24,6 +24,7 @@ def identify(
     config: Path | None = None,
     term: Names | None = None,
     estimator: str | None = None,
+    consistent: bool = False,
     output: Path | None = None,
     force: bool = False,
     json: bool = False,
@@ -43,7 +44,9 @@ def identify(
         config: Study file (TOML): units, signs, drives, mount, terms.
         term: Terms of the model, e.g. rigid_body rotor_inertia viscous coulomb offset; default: bodies, rotor inertia,
             and the friction that held-out data prefer.
-        estimator: prior (default: towards the model file where the data are silent), weighted or ordinary.
+        estimator: prior (default: towards the model file where the data are silent), weighted, ordinary, generalised
+            (weighted by the noise left after its correlation in time), huber (robust), instrumental (noisy positions).
+        consistent: Parameters of links that could exist, for simulators and model files; see `steelyard export`.
         output: Directory for session.json, result.json, processed data, predictions and the report page.
         force: Replace an output directory that is a session, or the result of a session.
         json: The result as one JSON object on stdout.
@@ -65,6 +68,7 @@ def identify(
         study=config,
         terms=tuple(term or ()),
         estimator=estimator,
+        consistent=consistent,
     )
     if directory is None:
         required("identify", robot=robot, train=train)
@@ -74,7 +78,8 @@ def identify(
     if output is not None:
         output = outside(output, (request.model, *request.train, *request.validate))
         check_target(output, force=force)
-    done = run(request, say=lambda line: say(line, quiet=quiet))
+    with only_ours_on_stdout():
+        done = run(request, say=lambda line: say(line, quiet=quiet))
     added = output is None
     manifest = workflow.manifest_of(done, directory if added else None)
     result = workflow.result_of(done, manifest)
@@ -85,7 +90,7 @@ def identify(
     if json:
         print_json(result.model_dump(mode="json", by_alias=True))
     else:
-        print(summary(done))
+        show(summary(done))
     return GATE if strict and any(finding.level != "info" for finding in done.findings) else 0
 
 
@@ -96,7 +101,8 @@ def _report(target: Path, terms: tuple[str, ...], *, quiet: bool) -> None:
     from steelyard.session.workflow import now
 
     try:
-        add_report(target, time=now(), terms=terms)
+        with only_ours_on_stdout():
+            add_report(target, time=now(), terms=terms)
         say(f"written: {target} (see {REPORT})", quiet=quiet)
     except SteelyardError as error:
         say(f"written: {target}, without {REPORT}: {error}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from steelyard.cli.output import print_json
+from steelyard.cli.output import print_json, show
 
 
 def info(model: Path, *, gravity: tuple[float, float, float] | None = None, json: bool = False) -> None:
@@ -42,17 +42,17 @@ def info(model: Path, *, gravity: tuple[float, float, float] | None = None, json
             }
         )  # fmt: skip
         return
-    print(f"{robot.name}: {len(joints)} joints, {len(bodies)} bodies, {robot.moving_mass:.4g} kg moving")
-    print(f"gravity in the base frame: {np.array2string(robot.gravity, precision=4)} m/s2")
+    show(f"{robot.name}: {len(joints)} joints, {len(bodies)} bodies, {robot.moving_mass:.4g} kg moving")
+    show(f"gravity in the base frame: {np.array2string(robot.gravity, precision=4)} m/s2")
     for name, position in robot.locked_at:
-        print(f"locked: {name} at {position:g}")
+        show(f"locked: {name} at {position:g}")
     width = max((len(a.name) for a in robot.axes), default=5)
-    print(f"{'joint':{width}}  kind        lower    upper  velocity   effort")
+    show(f"{'joint':{width}}  kind        lower    upper  velocity   effort")
     for a, kind in zip(robot.axes, kinds, strict=True):
-        print(f"{a.name:{width}}  {kind:10} {a.lower:7.4g}  {a.upper:7.4g}  {a.velocity:8.4g}  {a.effort:7.4g}")
+        show(f"{a.name:{width}}  {kind:10} {a.lower:7.4g}  {a.upper:7.4g}  {a.velocity:8.4g}  {a.effort:7.4g}")
     width = max((len(b["name"]) for b in bodies), default=4)
-    print(f"{'body':{width}}  mass [kg]  centre of mass [m], joint frame")
+    show(f"{'body':{width}}  mass [kg]  centre of mass [m], joint frame")
     for body in bodies:
         where = body["center_of_mass_m"]
         shown = "-" if where is None else " ".join(f"{c:8.4f}" for c in where)
-        print(f"{body['name']:{width}}  {body['mass_kg']:9.4f}  {shown}")
+        show(f"{body['name']:{width}}  {body['mass_kg']:9.4f}  {shown}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from steelyard.cli.output import print_findings, print_json
+from steelyard.cli.output import print_findings, print_json, show
 
 GATE = 1
 
@@ -24,5 +24,5 @@ def lint(model: Path, *, json: bool = False) -> int:
         print_json({"model": str(model), "findings": [f.as_dict() for f in findings], "counts": counts})
     else:
         print_findings(findings)
-        print(f"{model}: {counts['error']} error(s), {counts['warning']} warning(s), {counts['info']} note(s)")
+        show(f"{model}: {counts['error']} error(s), {counts['warning']} warning(s), {counts['info']} note(s)")
     return GATE if counts["error"] else 0

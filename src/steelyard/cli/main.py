@@ -12,7 +12,23 @@ from collections.abc import Sequence
 from cyclopts import App, CycloptsError
 from rich.console import Console
 
-from steelyard.cli import base, check, compare, demo, doctor, identify, info, init, lint, report, validate
+from steelyard.cli import (
+    base,
+    check,
+    compare,
+    demo,
+    doctor,
+    excite,
+    export,
+    identify,
+    info,
+    init,
+    lint,
+    payload,
+    report,
+    validate,
+)
+from steelyard.cli.output import say
 from steelyard.errors import SteelyardError
 from steelyard.version import __version__
 
@@ -30,6 +46,7 @@ for verb in (
     lint.lint,
     info.info,
     base.base,
+    excite.excite,
     check.check,
     init.init,
     identify.identify,
@@ -37,6 +54,8 @@ for verb in (
     compare.compare,
     report.report,
     doctor.doctor,
+    export.export,
+    payload.payload,
 ):
     app.command(verb)
 
@@ -51,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except CycloptsError:
         sys.exit(USAGE)
     except SteelyardError as error:
-        print(f"steelyard: {error}", file=sys.stderr)
+        say(f"steelyard: {error}")
         sys.exit(INPUT)
     except KeyboardInterrupt:
         print("steelyard: interrupted", file=sys.stderr)

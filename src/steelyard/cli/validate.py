@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from steelyard.cli.arguments import Names, Paths, interval
-from steelyard.cli.output import print_json
+from steelyard.cli.output import only_ours_on_stdout, print_json, show
 
 
 def validate(
@@ -33,9 +33,10 @@ def validate(
     from steelyard.session import workflow
     from steelyard.session.result_file import validation_entry
 
-    _, done = workflow.revalidate(
-        directory, validate, interval=interval(validate_interval), cutoff=score_cutoff, terms=tuple(term or ())
-    )
+    with only_ours_on_stdout():
+        _, done = workflow.revalidate(
+            directory, validate, interval=interval(validate_interval), cutoff=score_cutoff, terms=tuple(term or ())
+        )
     forward, gravity, sentence = verdict(done)
     if json:
         entries = [
@@ -49,6 +50,6 @@ def validate(
             }
         )
         return
-    print(sentence)
+    show(sentence)
     for validation in done:
-        print("\n".join(["", *validation_lines(validation)]))
+        show("\n".join(["", *validation_lines(validation)]))

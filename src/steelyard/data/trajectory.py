@@ -161,14 +161,14 @@ class Trajectory:
             raise DataError(
                 "the interval holds no samples",
                 where=self.name,
-                value=f"{start:g}:{stop:g} s",
-                cure=f"the recording runs from {self.time[0]:g} to {self.time[-1]:g} s",
+                value=f"{start:.13g}:{stop:.13g} s",
+                cure=f"the recording runs from {self.time[0]:.13g} to {self.time[-1]:.13g} s",
             )
         if inside[-1] - inside[0] + 1 != inside.size:
             raise DataError(
                 "the interval is not one stretch: the clock starts again in between",
                 where=self.name,
-                value=f"{start:g}:{stop:g} s",
+                value=f"{start:.13g}:{stop:.13g} s",
                 cure="split the recording where its clock starts again",
             )
         return self.samples(int(inside[0]), int(inside[-1]) + 1)

@@ -37,13 +37,13 @@ def absorb_blocks(
         lowpass: as for `Model.absorb`.
 
     Raises:
-        DataError: fewer than two stretches, or fewer valid samples than stretches.
+        DataError: no stretch, or fewer valid samples than stretches.
     """
     names = None if names is None else tuple(names)
     used = [_used(trajectory) for trajectory in trajectories]
     total = sum(int(u.sum()) for u in used)
-    if count < 2 or total < count:
-        raise DataError("blocks need at least two stretches with a sample each", value=f"{count} of {total} samples")
+    if count < 1 or total < count:
+        raise DataError("every stretch needs a valid sample", value=f"{count} stretches of {total} samples")
     blocks = []
     for trajectory, valid in zip(trajectories, used, strict=True):
         for segment in trajectory.segments:

@@ -1,8 +1,13 @@
-"""What is known of a robot's bodies beside the data: its weight, the range of a link's mass, where a centre can be."""
+"""What is known of a robot's parameters beside the data: masses, where a centre can be, how far a body reaches.
+
+All of it is linear in the pseudo-inertia. A centre of mass in a convex set, `a'c <= b`, is `b m - a'h >= 0`; mass that
+lies nowhere outside the ellipsoid `(x - c)'A(x - c) <= 1` has `tr(J Q) >= 0`, `Q = -[E; -c']A[E, -c]`, plus one for the
+mass (Wensing, Kim, Slotine 2018).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -11,27 +16,59 @@ from numpy.typing import NDArray
 
 from steelyard.errors import StudyError
 from steelyard.estimate.link_map import LinkMap
-from steelyard.robot.inertia import parameters_about_origin, tensor
+from steelyard.estimate.symmetry import Symmetry
+from steelyard.robot.inertia import pseudo_inertia
+from steelyard.terms.rigid_body import QUANTITIES
 
 Array = NDArray[np.float64]
-INSIDE = 0.02  # share of a limit, or of the range, that a prior keeps from it
-NARROW = 0.05  # [m] boxes for centres as if no wider
 Range = tuple[float, float]
+WIDE = 0.05  # [m] a centre of mass keeps no more from the edge of a larger box than of one of this size
+LEAST_SIZE = 1e-3  # [m] a hull thinner than this has no inside
+
+
+@dataclass(frozen=True)
+class Ellipsoid:
+    """An ellipsoid in a link frame.
+
+    Attributes:
+        centre: (3,) [m].
+        axes: (3, 3) half axes [m], one a column.
+    """
+
+    centre: Array
+    axes: Array
 
 
 @dataclass(frozen=True)
 class BodyLimits:
-    """Limits on moving links; what is not named is free.
+    """Limits on moving links and on the other columns; what is not named is free.
 
     Attributes:
         total_mass: least and greatest mass of all moving links together [kg].
         mass: by link name, least and greatest mass [kg].
         centre: by link name, two corners (3,) of the box in the link frame that holds the centre of mass [m].
+        hull: by link name, points (k, 3) in the link frame whose convex hull holds the centre of mass [m]; see
+            `hull_points` for those of the collision geometry.
+        ellipsoid: by link name, the ellipsoid that holds all of the mass.
+        value: by name of a full parameter, e.g. ``actuator/<joint>/viscous_friction``, its least and greatest value.
+        symmetry: links and joints that are alike, left and right.
     """
 
     total_mass: Range | None = None
     mass: Mapping[str, Range] = field(default_factory=dict)
     centre: Mapping[str, tuple[Array, Array]] = field(default_factory=dict)
+    hull: Mapping[str, Array] = field(default_factory=dict)
+    ellipsoid: Mapping[str, Ellipsoid] = field(default_factory=dict)
+    value: Mapping[str, Range] = field(default_factory=dict)
+    symmetry: Symmetry | None = None
+
+
+class Row(NamedTuple):
+    """`row @ y >= bound` over the coordinates of a LinkMap, in units of the prior's size or of the range."""
+
+    row: Array
+    bound: float
+    name: str
 
 
 class LimitRows(NamedTuple):
@@ -43,106 +80,106 @@ class LimitRows(NamedTuple):
 
 
 def limit_rows(limits: BodyLimits, links: LinkMap) -> LimitRows:
-    """The limits as rows over the coordinates of a LinkMap, each scaled to a range of one.
+    """The limits as rows over the coordinates of a LinkMap.
 
     Raises:
-        StudyError: a link that does not move or has no mass, or a range that is empty.
+        StudyError: a link that does not move or has no mass, a name that is no parameter, a range that is empty, a
+            hull or ellipsoid without inside.
     """
-    rows: list[Array] = []
-    names: list[str] = []
-    bounds: list[float] = []
+    rows = [*_of_masses(limits, links), *_of_centres(limits, links), *_of_ellipsoids(limits, links)]
+    rows += _of_values(limits, links)
+    G = np.array([row.row for row in rows]).reshape(len(rows), links.matrix.shape[1])
+    return LimitRows(G, np.array([row.bound for row in rows]), tuple(row.name for row in rows))
 
-    def between(row: Array, low: float, high: float, name: str) -> None:
-        width = high - low if np.isfinite(high - low) else 1.0
-        for sign, bound, word in ((1.0, low, "least"), (-1.0, high, "greatest")):
-            if np.isfinite(bound):
-                rows.append(sign * row / width)
-                bounds.append(sign * bound / width)
-                names.append(f"{word} {name}")
 
-    masses = links.mass_rows()
+def _of_masses(limits: BodyLimits, links: LinkMap) -> Iterator[Row]:
+    masses, priors = links.mass_rows(), links.priors[:, 0]
     if limits.total_mass is not None:
-        between(masses.sum(axis=0), *_checked(limits.total_mass, "total mass"), "total mass")
+        yield from _between(masses.sum(axis=0), limits.total_mass, "total mass", float(priors.sum()))
     for name, given in limits.mass.items():
-        between(masses[_index(links, name)], *_checked(given, f"mass of link {name}"), f"mass of link {name}")
-    for name, (low, high) in limits.centre.items():
         k = _index(links, name)
+        yield from _between(masses[k], given, f"mass of link {name}", float(priors[k]))
+
+
+def _of_centres(limits: BodyLimits, links: LinkMap) -> Iterator[Row]:
+    for name, corners in limits.centre.items():
+        k = _index(links, name)
+        low, high = (np.asarray(corner, dtype=np.float64) for corner in corners)
         for axis in range(3):
-            a, b = _checked((float(low[axis]), float(high[axis])), f"centre of mass of link {name}, {'xyz'[axis]}")
-            moment = np.zeros(masses.shape[1])
-            moment[10 * k : 10 * k + 10] = links.ten[k, 1 + axis]
-            scale = float(links.priors[k, 0]) * (b - a)
             label = f"centre of mass of link {name}, {'xyz'[axis]}"
-            for row, word in ((moment - a * masses[k], "least"), (b * masses[k] - moment, "greatest")):
-                rows.append(row / scale)
-                bounds.append(0.0)
-                names.append(f"{word} {label}")
-    return LimitRows(np.array(rows).reshape(len(rows), masses.shape[1]), np.array(bounds), tuple(names))
+            a, b = _checked((float(low[axis]), float(high[axis])), label)
+            direction = np.eye(3)[axis]
+            for normal, reach, word in ((direction, b, "greatest"), (-direction, -a, "least")):
+                yield _half_space(links, k, normal, reach, b - a, f"{word} {label}")
+    for name, points in limits.hull.items():
+        k = _index(links, name)
+        points = np.asarray(points, dtype=np.float64)
+        for facet in _facets(points, name):
+            size = float(np.ptp(points @ facet[:3]))
+            yield _half_space(links, k, facet[:3], -facet[3], size, f"centre of mass of link {name}, hull")
 
 
-def priors_inside(limits: BodyLimits, links: LinkMap) -> tuple[Array, tuple[str, ...]]:
-    """(L, 10) priors moved inside the limits, and the links that had to be moved.
-
-    A mass out of range is brought into it with the shape kept; a centre outside its box is moved into it with the
-    inertia about the centre kept; for the total all links are scaled alike, as far as their own ranges allow.
-
-    Raises:
-        StudyError: the limits contradict one another.
-    """
-    names = [link.name for link in links.links]
-    low, high = np.zeros(len(names)), np.full(len(names), np.inf)
-    for name, given in limits.mass.items():
-        a, b = _checked(given, f"mass of link {name}")
-        low[_index(links, name)], high[_index(links, name)] = _kept_inside((a, b))
-    masses = np.clip(links.priors[:, 0], low, high)
-    if limits.total_mass is not None:
-        masses = _scaled_to(masses, low, high, _checked(limits.total_mass, "total mass"))
-    moved = []
-    priors = np.array(links.priors)
-    for k, name in enumerate(names):
-        if masses[k] != priors[k, 0]:
-            priors[k] *= masses[k] / priors[k, 0]
-            moved.append(name)
-        if name in limits.centre:
-            corners = np.array(limits.centre[name], dtype=np.float64)
-            margin = INSIDE * np.minimum(corners[1] - corners[0], NARROW)
-            centre = priors[k, 1:4] / priors[k, 0]
-            inside = np.clip(centre, corners[0] + margin, corners[1] - margin)
-            if np.any(inside != centre):
-                priors[k] = _recentred(priors[k], inside)
-                moved.append(name)
-    return priors, tuple(dict.fromkeys(moved))
+def _of_ellipsoids(limits: BodyLimits, links: LinkMap) -> Iterator[Row]:
+    for name, given in limits.ellipsoid.items():
+        k = _index(links, name)
+        axes = np.asarray(given.axes, dtype=np.float64)
+        if axes.shape != (3, 3) or not np.linalg.svd(axes, compute_uv=False)[-1] > 0.0:
+            raise StudyError("an ellipsoid needs three half axes [m]", where=f"link {name}", value=axes.tolist())
+        half = np.linalg.solve(axes, np.column_stack([np.eye(3), -np.asarray(given.centre, dtype=np.float64)]))
+        Q = -half.T @ half
+        Q[3, 3] += 1.0
+        row = np.zeros(links.matrix.shape[1])
+        ten = [pseudo_inertia(column) for column in links.ten[k].T]
+        row[10 * k : 10 * k + 10] = [float(np.sum(J * Q)) for J in ten]
+        yield Row(row / links.priors[k, 0], 0.0, f"ellipsoid of link {name}")
 
 
-def _scaled_to(masses: Array, low: Array, high: Array, total: Range) -> Array:
-    least, greatest = _kept_inside(total)
-    if not (low.sum() < greatest and high.sum() > least):
-        raise StudyError(
-            "the limits of the links and of the total mass contradict one another",
-            value=f"links {low.sum():g} to {high.sum():g} kg, total {least:g} to {greatest:g} kg",
-        )
-    wanted = float(np.clip(masses.sum(), least, greatest))
-    if wanted == masses.sum():
-        return masses
-    small, large = 1e-6, 1e6
-    for _ in range(200):
-        factor = np.sqrt(small * large)
-        small, large = (factor, large) if np.clip(factor * masses, low, high).sum() < wanted else (small, factor)
-    return np.asarray(np.clip(factor * masses, low, high))
+def _of_values(limits: BodyLimits, links: LinkMap) -> Iterator[Row]:
+    owner = {
+        f"link/{link.name}/{q}": (k, e) for k, link in enumerate(links.links) for e, (q, _) in enumerate(QUANTITIES)
+    }
+    scalar = {column.name: links.rigid + s for s, column in enumerate(links.scalars)}
+    for name, given in limits.value.items():
+        row = np.zeros(links.matrix.shape[1])
+        if name in owner:
+            k, e = owner[name]
+            row[10 * k : 10 * k + 10] = links.ten[k, e]
+        elif name in scalar:
+            row[scalar[name]] = 1.0
+        else:
+            raise StudyError("not a parameter of this model", value=name, choices=(*owner, *scalar))
+        yield from _between(row, given, name, abs(float(row @ links.start)))
 
 
-def _kept_inside(limit: Range) -> Range:
-    """The part of a range of masses that a prior may take."""
-    low, high = max(limit[0], 0.0), limit[1]
-    top = high - INSIDE * (high - low) if np.isfinite(high) else np.inf
-    return low + INSIDE * min(high - low, max(low, 1e-3)), top
+def _between(row: Array, given: Range, name: str, size: float) -> Iterator[Row]:
+    low, high = _checked(given, name)
+    unit = min(high - low, size or np.inf)
+    unit = unit if np.isfinite(unit) else 1.0
+    for sign, bound, word in ((1.0, low, "least"), (-1.0, high, "greatest")):
+        if np.isfinite(bound):
+            yield Row(sign * row / unit, sign * bound / unit, f"{word} {name}")
 
 
-def _recentred(parameters: Array, centre: Array) -> Array:
-    mass = float(parameters[0])
-    old = parameters[1:4] / mass
-    about = tensor(parameters[4:]) - mass * ((old @ old) * np.eye(3) - np.outer(old, old))
-    return parameters_about_origin(mass, centre, about)
+def _half_space(links: LinkMap, k: int, normal: Array, reach: float, size: float, name: str) -> Row:
+    """`normal'c <= reach` of the centre of mass of link k."""
+    row = np.zeros(links.matrix.shape[1])
+    row[10 * k : 10 * k + 10] = reach * links.ten[k, 0] - normal @ links.ten[k, 1:4]
+    return Row(row / (float(links.priors[k, 0]) * min(size, WIDE)), 0.0, name)
+
+
+def _facets(points: Array, name: str) -> Array:
+    """(f, 4) outward normals and offsets of the convex hull, `normal'x + offset <= 0`; coplanar facets once."""
+    from scipy.spatial import ConvexHull, QhullError
+
+    flat = points.ndim != 2 or points.shape[-1] != 3 or len(points) < 4 or not np.isfinite(points).all()
+    if flat or np.linalg.svd(points - points.mean(axis=0), compute_uv=False)[-1] < LEAST_SIZE:
+        raise StudyError("a hull needs points (k, 3) [m] that do not lie in a plane", where=f"link {name}",
+                         value=points.shape)  # fmt: skip
+    try:
+        facets = ConvexHull(points).equations
+    except QhullError as error:
+        raise StudyError("the points have no hull", where=f"link {name}", value=str(error).splitlines()[0]) from error
+    return np.asarray(np.unique(np.round(facets, 9), axis=0))
 
 
 def _checked(given: Range, name: str) -> Range:

@@ -201,7 +201,8 @@ def generalised(
     if time.shape != estimate.weights.shape or not np.all(time > 0.0):
         raise DataError("correlation times must be positive, one for each joint", value=time.tolist())
     rows = np.maximum(np.array(info.rows, dtype=np.float64), 1.0)
-    quiet = estimate.noise <= EXACT * np.sqrt(info.energy / rows)  # rounding: these weights stand
+    empty = np.array(info.rows) == 0
+    quiet = empty | (estimate.noise <= EXACT * np.sqrt(info.energy / rows))  # rounding: these weights stand
     estimate = replace(estimate, weights=estimate.weights / time, estimator="generalised")
     for _ in range(iterations):
         estimate = _solved(estimate)

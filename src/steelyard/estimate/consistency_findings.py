@@ -58,7 +58,7 @@ def _silent_mass(result: Consistent) -> list[Finding]:
     """The total mass, when data do not determine it."""
     if not result.links.links:
         return []
-    rows = result.links.mass_rows().sum(axis=0)
+    rows = result.links.mass_rows().sum(axis=0) @ result.tie
     A = result.problem.A
     lengths = np.sqrt(np.sum(A**2, axis=0))
     lengths = np.where(lengths > 0.0, lengths, 1.0)
@@ -103,15 +103,16 @@ def _far(result: Consistent) -> list[Finding]:
 
 
 def _active(result: Consistent) -> list[Finding]:
-    if not result.active:
+    held = [*result.active, *(f"link {name}, as flat as a body can be" for name in result.edges)]
+    if not held:
         return []
     return [
         Finding(
             "fit.at_limit",
             "info",
-            f"held by what physics or the limits allow: {', '.join(result.active)}",
-            where=result.active[0],
-            value=len(result.active),
+            f"held by what physics or the limits allow: {', '.join(held)}",
+            where=held[0].split(",")[0],
+            value=len(held),
             cure="a friction or rotor inertia that wants to be negative stands in for something the model lacks",
         )
     ]

@@ -6,8 +6,8 @@
 D is the log-det Bregman divergence `tr(P^-1 J) - log det(P^-1 J) - 4` (Lee, Wensing, Park 2020), which knows neither
 units nor frames. w_j is one over the variance of the residual of joint j, so that gamma has a meaning: a prior whose
 links are right to a factor of f (one deviation) has gamma = 1 / (4 log(f)^2), as `D(f P || P) = 2 log(f)^2` for small
-changes; two is the default. Where the data contradict what is possible, gamma grows with their curvature
-(`contradiction`).
+changes; two is the default. Where the data contradict what is possible (`contradiction`), the misfit is model error,
+which does not shrink with the number of samples: then gamma grows with the misfit.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from numpy.typing import NDArray
 
 from steelyard.basis import ParameterBasis
 from steelyard.errors import StudyError
-from steelyard.estimate.body_limits import BodyLimits, limit_rows, priors_inside
-from steelyard.estimate.cone_problem import ConeProblem, Solution
+from steelyard.estimate.allowed import Allowed, allowed
+from steelyard.estimate.body_limits import BodyLimits
+from steelyard.estimate.cone_problem import ConeProblem, Solution, interior_start
 from steelyard.estimate.consistency_findings import consistency_findings
 from steelyard.estimate.consistent_result import Consistent
 from steelyard.estimate.interior_point import entropic
-from steelyard.estimate.least_squares import noise_of, solve
-from steelyard.estimate.link_map import LinkMap, link_map
+from steelyard.estimate.least_squares import solve
 from steelyard.estimate.log_cholesky import log_cholesky
+from steelyard.estimate.model_error import common_error, contradiction
 from steelyard.estimate.result import Estimate
-from steelyard.estimate.semidefinite import semidefinite
-from steelyard.finding import Finding
+from steelyard.estimate.semidefinite import capped, semidefinite
 from steelyard.information import SquareRootInformation
 from steelyard.model import Model
 
 Array = NDArray[np.float64]
 SOLVERS = ("entropic", "semidefinite", "log_cholesky")
 BELIEF = 1.0 / (4.0 * np.log(2.0) ** 2)  # gamma of a prior that is right to a factor of two
-MODEL_ERROR = 0.006  # weight of the prior where all misfit is model error, relative to the curvature of the data
-LEAST_GAMMA = 1e-12  # relative to the same: the prior of data without noise
+MODEL_ERROR = 0.4  # weight of the prior where all misfit is model error, relative to the misfit of the data
+LEAST_GAMMA = 1e-12  # relative to the data's curvature: the prior of data without noise
+REACHED = 1e-3  # of its size or range: distance at which a limit counts as reached
 SLACK = 1e-6  # of gamma: how far limits hold their variables away
-OFF_ZERO = 1e-3  # of the torque: where friction that would be negative starts
 ROUNDS = 3  # of estimating the noise again where the data contradict what is possible
 NOISE_FLOOR = 1e-6  # of the torque: no sensor is better, and simulated data without noise are taken so
 MASS_CAP = 3.0  # of the prior's total: the cap of the semidefinite program, which would take any mass
@@ -47,11 +47,12 @@ MASS_CAP = 3.0  # of the prior's total: the cap of the semidefinite program, whi
 
 @dataclass(frozen=True)
 class _Posed:
-    """A problem, its start, the names of its limits, and the misfit of the unconstrained optimum."""
+    """A problem, its start, the names of its limits, of which the first are signs, and the unconstrained misfit."""
 
     cone: ConeProblem
     start: Array
     names: tuple[str, ...]
+    signs: int
     floor: float
 
 
@@ -91,48 +92,34 @@ def consistent(
         InformationError: the problem is too badly conditioned.
     """
     basis = _checked(model, estimate, solver, strength)
-    limits = limits or BodyLimits()
-    links = _links_inside(model, limits)
-    fit = _weighed(links, basis, estimate, strength, limits)
+    bodies = allowed(model, limits or BodyLimits())
+    links = bodies.links
+    fit = _weighed(model, bodies, basis, estimate, strength)
     posed, found, steps = fit.posed, fit.found, fit.steps
     if solver == "semidefinite":
         cap = MASS_CAP * float(links.priors[:, 0].sum()) if mass_cap is None else float(mass_cap)
-        posed = replace(posed, cone=replace(posed.cone, gamma=0.0))
-        found = semidefinite(posed.cone, mass=links.mass_rows().sum(axis=0), cap=cap)
+        cone = capped(posed.cone, mass=links.mass_rows().sum(axis=0) @ bodies.tie, cap=cap)
+        posed = replace(posed, cone=cone, names=(*posed.names, "cap on the total mass"))
+        found = semidefinite(cone)
         steps = found.steps
     elif solver == "log_cholesky":
         found = log_cholesky(posed.cone, found.y)
         steps = found.steps
     result = Consistent(
         links=links,
+        tie=bodies.tie,
         problem=posed.cone,
-        y=found.y,
+        solution=found,
         basis=basis,
         noise=fit.noise,
         solver=solver,
         ratio=_ratio(posed, found, sum(estimate.information.rows)),
-        stationarity=found.stationarity,
         belief=strength * BELIEF,
-        active=tuple(posed.names[k] for k in np.flatnonzero(_holding(posed.cone, found))),
+        active=tuple(posed.names[k] for k in np.flatnonzero(_holding(posed, found))),
         steps=steps,
     )
     free = _unconstrained(estimate, fit.noise)
     return replace(result, findings=(*links.findings, *consistency_findings(result, free, fit.doubt)))
-
-
-def contradiction(excess: float, parameters: int) -> float:
-    """Share of the misfit that noise cannot explain, 0 to 1: `1 - parameters / excess`.
-
-    What possible bodies cost over the unconstrained optimum, in units of the noise variance, comes to less than one a
-    parameter when a possible robot made the data. More is model error (a wrong frame, tool or friction): it does not
-    shrink with the number of samples, so that neither may the weight of the prior, which becomes MODEL_ERROR of the
-    data's curvature, and the noise is estimated again from what the possible robot leaves over.
-
-    Args:
-        excess: weighted misfit of the consistent fit less that of the unconstrained one.
-        parameters: number of base parameters.
-    """
-    return max(0.0, 1.0 - parameters / excess) if excess > 0.0 else 0.0
 
 
 def _checked(model: Model, estimate: Estimate, solver: str, strength: float) -> ParameterBasis:
@@ -150,87 +137,52 @@ def _checked(model: Model, estimate: Estimate, solver: str, strength: float) -> 
     return basis
 
 
-def _links_inside(model: Model, limits: BodyLimits) -> LinkMap:
-    """The links of the model, their priors moved inside the limits."""
-    links = link_map(model)
-    priors, moved = priors_inside(limits, links)
-    if not moved:
-        return links
-    finding = Finding(
-        "fit.prior_moved",
-        "info",
-        f"the prior of {', '.join(moved)} was moved inside the limits given",
-        where=f"link {moved[0]}",
-        cure="none is needed if the limits are right",
-    )
-    return replace(link_map(model, priors=priors), findings=(*links.findings, finding))
-
-
-def _weighed(
-    links: LinkMap, basis: ParameterBasis, estimate: Estimate, strength: float, limits: BodyLimits
-) -> _Weighed:
+def _weighed(model: Model, bodies: Allowed, basis: ParameterBasis, estimate: Estimate, strength: float) -> _Weighed:
     """The entropic fit, with the noise and the weight of the prior settled."""
     info = estimate.information
     root = np.sqrt(estimate.correlation_time)
     noise = _floored(estimate.noise * root, info)
-    posed = _pose(links, basis, info, noise, limits)
+    posed = _pose(bodies, basis, info, noise)
     found = entropic(posed.cone, posed.start)
+    free = solve(info, 1.0 / noise**2)
     doubt = contradiction(posed.cone.misfit(found.y) - posed.floor, basis.count)
     steps = found.steps
     for _ in range(ROUNDS if doubt > 0.0 else int(strength != 1.0)):
         if doubt > 0.0:
-            theta = basis.regroup(links.matrix @ found.y)
-            noise = _floored(noise_of(info, 1.0 / noise**2, theta) * root, info)
-        posed = _pose(links, basis, info, noise, limits, strength=strength, doubt=doubt)
+            theta = basis.regroup(bodies.links.matrix @ (bodies.tie @ found.y))
+            noise = _floored(np.hypot(estimate.noise, common_error(model, info, theta, free)) * root, info)
+        posed = _pose(bodies, basis, info, noise, strength=strength, doubt=doubt)
         found = entropic(posed.cone, posed.start)
         steps += found.steps
     return _Weighed(posed, found, noise, doubt, steps)
 
 
 def _pose(
-    links: LinkMap,
+    bodies: Allowed,
     basis: ParameterBasis,
     info: SquareRootInformation,
     noise: Array,
-    limits: BodyLimits,
     *,
     strength: float = 1.0,
     doubt: float = 0.0,
 ) -> _Posed:
-    weights = 1.0 / noise**2
+    weights, links = 1.0 / noise**2, bodies.links
     stacked = info.scale(weights).stacked()
-    A = stacked[:, :-1] @ (basis.matrix @ links.matrix)
-    seen = np.sum(A**2, axis=0) > 0.0
-    bounded = [
-        links.rigid + k for k, column in enumerate(links.scalars) if column.nonnegative and seen[links.rigid + k]
-    ]
-    extra = limit_rows(limits, links)
-    G = np.vstack([np.eye(A.shape[1])[bounded], extra.G])
-    g = np.concatenate([np.zeros(len(bounded)), extra.g])
-    cone = ConeProblem(A, stacked[:, -1], len(links.links), BELIEF, G, g, SLACK)
-    gamma = strength * (BELIEF + doubt * MODEL_ERROR * cone.curvature)
-    gamma = max(gamma, LEAST_GAMMA * cone.curvature)
+    A = stacked[:, :-1] @ (basis.matrix @ links.matrix) @ bodies.tie
+    first = 10 * bodies.bodies
+    seen = np.any(A != 0.0, axis=0)
+    nonnegative = np.array([column.nonnegative for column in links.scalars], dtype=bool)
+    # of scalars that are tied the first one stands for both
+    scalar = [int(np.argmax(bodies.tie[links.rigid :, k])) for k in range(first, A.shape[1])]
+    bounded = [k for k, s in enumerate(scalar, start=first) if nonnegative[s] and seen[k]]
+    G = np.vstack([np.eye(A.shape[1])[bounded], bodies.rows.G])
+    g = np.concatenate([np.zeros(len(bounded)), bodies.rows.g])
+    floor = float(weights @ info.misfit(solve(info, weights)))
+    cone = ConeProblem(A, stacked[:, -1], bodies.bodies, BELIEF, G, g, SLACK)
+    gamma = max(strength * (BELIEF + doubt * MODEL_ERROR * floor), LEAST_GAMMA * cone.curvature)
     cone = replace(cone, gamma=gamma, slack=SLACK * gamma)
-    return _Posed(
-        cone=cone,
-        start=_start(links, cone, bounded),
-        names=(*(links.scalars[k - links.rigid].name for k in bounded), *extra.names),
-        floor=float(weights @ info.misfit(solve(info, weights))),
-    )
-
-
-def _start(links: LinkMap, cone: ConeProblem, bounded: list[int]) -> Array:
-    """The prior, with the scalars that fit best beside it, kept off their limits."""
-    start = links.start
-    tail = slice(links.rigid, None)
-    if links.scalars:
-        rest = cone.z - cone.A[:, : links.rigid] @ start[: links.rigid]
-        fitted = np.linalg.lstsq(cone.A[:, tail], rest, rcond=1e-9)[0]
-        seen = np.sum(cone.A[:, tail] ** 2, axis=0) > 0.0
-        start[tail] = np.where(seen, fitted, start[tail])
-        effect = np.linalg.norm(cone.A[:, bounded], axis=0)
-        start[bounded] = np.maximum(start[bounded], OFF_ZERO * float(np.linalg.norm(cone.z)) / effect)
-    return start
+    names = (*(links.scalars[scalar[k - first]].name for k in bounded), *bodies.rows.names)
+    return _Posed(cone=cone, start=interior_start(cone, bodies.start), names=names, signs=len(bounded), floor=floor)
 
 
 def _unconstrained(estimate: Estimate, noise: Array) -> Estimate:
@@ -258,8 +210,10 @@ def _ratio(posed: _Posed, found: Solution, rows: int) -> float:
     return float(np.sqrt(max(posed.cone.misfit(found.y), least) / least))
 
 
-def _holding(cone: ConeProblem, found: Solution) -> NDArray[np.bool_]:
-    """Limits that hold the solution: the multiplier outweighs the distance."""
+def _holding(posed: _Posed, found: Solution) -> NDArray[np.bool_]:
+    """Limits that hold the solution: signs whose multiplier outweighs the distance, the others when reached."""
+    cone = posed.cone
     distance = cone.G @ found.y - cone.g
     scale = np.maximum(np.sqrt(np.sum((cone.A @ cone.G.T) ** 2, axis=0)), 1e-300)
-    return found.multipliers / scale > distance * scale
+    sign = np.arange(len(distance)) < posed.signs
+    return np.where(sign, found.multipliers / scale > distance * scale, distance < REACHED)

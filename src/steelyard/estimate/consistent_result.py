@@ -10,15 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.basis import ParameterBasis
-from steelyard.estimate.cone_problem import ConeProblem
+from steelyard.errors import StudyError
+from steelyard.estimate.cone_problem import ConeProblem, Solution, kkt_residual
 from steelyard.estimate.link_map import LinkMap
-from steelyard.estimate.symmetric import congruences, least_eigenvalues
+from steelyard.estimate.symmetric import congruences, least_eigenvalues, matrices
 from steelyard.finding import Finding
 from steelyard.terms.rigid_body import QUANTITIES
 
 Array = NDArray[np.float64]
 Standing = Literal["identified", "combined", "prior"]
 SPANNED = 1e-5  # relative distance from the rows of the data under which a parameter is determined by them
+EDGE = 0.05  # of the prior's pseudo-inertia along some direction: there the data pull harder than the prior
 LEARNED = 0.5  # share of the prior's variance that must be gone before data may be said to have told a value
 
 
@@ -28,35 +30,50 @@ class Consistent:
 
     Attributes:
         links: the map from bodies to columns, with the prior.
-        problem: the problem that was solved, in the coordinates of the map.
-        y: (u,) its solution.
+        tie: (u, v) coordinates of the map from the independent ones, `y = tie @ x`; the identity without symmetry.
+        problem: the problem that was solved, in the independent coordinates.
+        solution: x (v,), multipliers of its limits, and how well they were reached.
         basis: base parameters of the model.
         noise: (n,) standard deviation of the residual of each joint that the weights were made of [N m or N].
         solver: ``entropic``, ``semidefinite`` or ``log_cholesky``.
         ratio: weighted residual over that of the unconstrained optimum with the same weights, at least 1.
-        stationarity: gradient of the Lagrangian relative to the data's, 0 at the optimum (KKT residual).
         belief: weight of the prior that was asked for; gamma is larger where the data contradict what is possible.
-        active: limits that hold the solution: friction at zero, bounds reached.
+        active: limits that hold the solution: friction at zero, bounds reached; see `edges` for bodies.
         steps: iterations of the solver, over all rounds of weighting.
         findings: what a person should know.
     """
 
     links: LinkMap = field(repr=False)
+    tie: Array = field(repr=False)
     problem: ConeProblem = field(repr=False)
-    y: Array = field(repr=False)
+    solution: Solution = field(repr=False)
     basis: ParameterBasis = field(repr=False)
     noise: Array
     solver: str
     ratio: float
-    stationarity: float
     belief: float
     active: tuple[str, ...]
     steps: int
     findings: tuple[Finding, ...] = ()
 
     def __post_init__(self) -> None:
-        for array in (self.y, self.noise):
+        for array in (self.tie, self.noise):
             array.setflags(write=False)
+
+    @cached_property
+    def y(self) -> Array:
+        """(u,) coordinates of the map."""
+        return np.asarray(self.tie @ self.solution.y)
+
+    @property
+    def stationarity(self) -> float:
+        """Gradient of the Lagrangian as the solver saw it, relative to the data's."""
+        return self.solution.stationarity
+
+    @cached_property
+    def kkt(self) -> float:
+        """KKT residual, from problem and solution alone: 0 at the optimum; see `kkt_residual`."""
+        return kkt_residual(self.problem, self.solution.y, self.solution.multipliers)
 
     @property
     def gamma(self) -> float:
@@ -89,6 +106,12 @@ class Consistent:
         return float(least_eigenvalues(self.links.pseudo_inertias(self.y)).min(initial=np.inf))
 
     @property
+    def edges(self) -> tuple[str, ...]:
+        """Links that only being possible holds: flatter than their prior, somewhere, by a factor of EDGE or more."""
+        flat = least_eigenvalues(self.links.relative(self.y)) < EDGE
+        return tuple(link.name for link, thin in zip(self.links.links, flat, strict=True) if thin)
+
+    @property
     def total_mass(self) -> float:
         """Mass of all moving links [kg]."""
         return float(self.links.masses(self.y).sum())
@@ -105,8 +128,8 @@ class Consistent:
         return np.concatenate([self.links.parameters(self.y).ravel(), self.y[self.links.rigid :]])
 
     @cached_property
-    def _functionals(self) -> Array:
-        """(10 L + s, u) rows that give each parameter of `full` from the coordinates."""
+    def _rows(self) -> Array:
+        """(10 L + s, u) rows that give each parameter of `full` from the coordinates of the map."""
         rows = np.eye(self.y.size)
         for k, block in enumerate(self.links.ten):
             rows[10 * k : 10 * k + 10, 10 * k : 10 * k + 10] = block
@@ -117,30 +140,70 @@ class Consistent:
         """(10 L + s,) standard deviations of `full`, from the curvature of data and prior together (Laplace).
 
         The prior counts with the weight that was asked for, also where a contradiction made gamma larger. Scalars
-        held at zero are as if known. Where the data are silent this is the width of the prior.
+        held at a limit are as if known. Where the data are silent this is the width of the prior.
         """
-        return np.sqrt(self._variances(self.belief)[0])
+        return self._deviations(self._rows @ self.tie, self.belief)
 
-    def _variances(self, weight: float) -> tuple[Array, Array]:
-        """Variances of `full` after the data, and by a prior of that weight alone (infinite for scalars)."""
-        rows, rigid = self._functionals, self.links.rigid
-        curvature = self.problem.A.T @ self.problem.A
-        before = np.full(len(rows), np.inf)
-        for k, Y in enumerate(self.links.relative(self.y)):
-            block = slice(10 * k, 10 * k + 10)
-            own = max(weight, 1e-12 * self.problem.curvature) * congruences(np.linalg.inv(Y)[None])[0]
-            curvature[block, block] += own
-            before[block] = np.einsum("ij,ji->i", rows[block, block], np.linalg.solve(own, rows[block, block].T))
-        held = {name for name in self.active if name in self.full_names}
-        free = np.array([k < rigid or self.full_names[k] not in held for k in range(len(rows))])
+    @property
+    def base_deviation(self) -> Array:
+        """(b,) standard deviations of the base parameters: what torque identifies, under the constraints."""
+        return self._deviations(self.basis.matrix @ self.links.matrix @ self.tie, self.belief)
+
+    def row(self, name: str) -> Array:
+        """(v,) row that gives one parameter of `full` from the independent coordinates.
+
+        Raises:
+            StudyError: no such parameter.
+        """
+        if name not in self.full_names:
+            raise StudyError("not a parameter of this model", value=name, choices=self.full_names)
+        return np.asarray(self._rows[self.full_names.index(name)] @ self.tie)
+
+    def covariance(self, weight: float) -> Array:
+        """(v, v) covariance of the independent coordinates under a prior of this weight; nothing for what is held."""
+        curvature = self.problem.A.T @ self.problem.A + self._belief(weight)
+        held = self._held
         root = 1.0 / np.sqrt(np.maximum(np.diag(curvature), 1e-300))
-        scaled = curvature * np.outer(root, root)
-        inverse = np.linalg.pinv(scaled[np.ix_(free, free)], rcond=1e-13, hermitian=True)
-        wide = (rows * root)[:, free]
-        after = np.einsum("ij,jk,ik->i", wide, inverse, wide)
-        unseen = np.flatnonzero(np.sum(self.problem.A**2, axis=0) == 0.0)
-        after[[k for k in unseen if k >= rigid]] = np.inf
-        return np.maximum(after, 0.0), before
+        scaled = (curvature * np.outer(root, root))[np.ix_(~held, ~held)]
+        result = np.zeros_like(curvature)
+        inverse = np.linalg.pinv(scaled, rcond=1e-13, hermitian=True)
+        result[np.ix_(~held, ~held)] = inverse * np.outer(root[~held], root[~held])
+        return result
+
+    @property
+    def _held(self) -> NDArray[np.bool_]:
+        """(v,) scalars that a limit holds."""
+        held = np.zeros(self.problem.A.shape[1], dtype=bool)
+        for name in self.active:
+            bare = name.removeprefix("least ").removeprefix("greatest ")
+            if bare in self.scalars:
+                held |= self.tie[self.full_names.index(bare)] != 0.0
+        return held
+
+    def _belief(self, weight: float) -> Array:
+        """(v, v) curvature of the divergence of every body, `weight Y^-1 x Y^-1`; nothing for the scalars."""
+        own = max(weight, 1e-12 * self.problem.curvature)
+        curvature = np.zeros((self.problem.A.shape[1],) * 2)
+        Y = matrices(self.solution.y[: self.problem.rigid].reshape(-1, 10))
+        for k, block in enumerate(congruences(np.asarray(np.linalg.inv(Y), dtype=np.float64))):
+            curvature[10 * k : 10 * k + 10, 10 * k : 10 * k + 10] = own * block
+        return curvature
+
+    def _deviations(self, rows: Array, weight: float) -> Array:
+        """Deviations of linear functions (r, v) of the coordinates; infinite where a scalar is nowhere seen."""
+        variance = np.einsum("ij,jk,ik->i", rows, self.covariance(weight), rows)
+        unseen = np.asarray(~self.problem.A.any(axis=0))
+        unseen[: self.problem.rigid] = False
+        variance[(rows[:, unseen] != 0.0).any(axis=1)] = np.inf
+        return np.asarray(np.sqrt(np.maximum(variance, 0.0)))
+
+    def _prior_variance(self, rows: Array, weight: float) -> Array:
+        """Variances of linear functions (r, v) under the prior alone, `Y x Y / weight`; infinite with scalars."""
+        own = max(weight, 1e-12 * self.problem.curvature)
+        Y = matrices(self.solution.y[: self.problem.rigid].reshape(-1, 10))
+        bodies = rows[:, : self.problem.rigid].reshape(len(rows), -1, 10)
+        variance = np.einsum("rlk,lkh,rlh->r", bodies, congruences(Y), bodies) / own
+        return np.where(rows[:, self.problem.rigid :].any(axis=1), np.inf, variance)
 
     @cached_property
     def standing(self) -> dict[str, Standing]:
@@ -149,15 +212,17 @@ class Consistent:
         ``identified``: the data determine it; ``combined``: they determine sums in which it occurs; ``prior``: they
         hardly or never touch it, and the value is the model file's, within what is possible.
         """
-        rows, A = self._functionals, self.problem.A
+        rows, A = self._rows @ self.tie, self.problem.A
         lengths = np.sqrt(np.sum(A**2, axis=0))
         lengths = np.where(lengths > 0.0, lengths, 1.0)
         _, values, V = np.linalg.svd(A / lengths, full_matrices=False)
         V = V[values > 1e-10 * values.max(initial=0.0)]
         scaled = rows / lengths
         left = np.linalg.norm(scaled - (scaled @ V.T) @ V, axis=1) / np.linalg.norm(scaled, axis=1)
-        touched = np.linalg.norm(A @ np.linalg.inv(rows), axis=0)
-        after, before = self._variances(self.gamma)
+        # what torque one unit of a parameter makes, the others of its link unchanged
+        touched = np.linalg.norm(A @ np.linalg.pinv(self.tie) @ np.linalg.inv(self._rows), axis=0)
+        before = self._prior_variance(rows, self.gamma)
+        after = self._deviations(rows, self.gamma) ** 2
         told = np.where(np.isfinite(before), after < LEARNED * before, True)
         result: dict[str, Standing] = {}
         for k, name in enumerate(self.full_names):

@@ -10,15 +10,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.basis import ParameterBasis
 from steelyard.errors import StudyError
+from steelyard.estimate.coloured import score_correlation_time, with_correlation
 from steelyard.estimate.dynamic_payload import both_kinds
 from steelyard.estimate.least_squares import ordinary
-from steelyard.estimate.payload_fit import COLUMNS, merged
+from steelyard.estimate.merging import merged
+from steelyard.estimate.payload_fit import COLUMNS, STRETCHES
 from steelyard.finding import Finding
 from steelyard.information import SquareRootInformation
 from steelyard.model import Model
@@ -47,6 +50,14 @@ class DriveGains:
     def __post_init__(self) -> None:
         self.gain.setflags(write=False)
         self.interval.setflags(write=False)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; what is not finite becomes null there."""
+        return {
+            "drive_gain": dict(zip(self.joints, self.gain.tolist(), strict=True)),
+            "drive_gain_interval": dict(zip(self.joints, self.interval.tolist(), strict=True)),
+            "findings": [finding.as_dict() for finding in self.findings],
+        }
 
 
 def drive_gains(
@@ -80,37 +91,35 @@ def drive_gains(
     if part.shape != (10,) or not np.isfinite(part).all() or not part[0] > 0.0:
         raise StudyError("a known part has ten finite parameters and a mass", value=part.tolist())
     blocks = both_kinds(model, basis, unloaded, loaded, link=link, same_friction=same_friction)
-    both = reduce(merged, blocks)
-    others = [name for name in both.names if name not in COLUMNS]
-    turn = np.zeros((len(both.names), len(others) + 1))
+    names = blocks[0].names
+    others = [name for name in names if name not in COLUMNS]
+    turn = np.zeros((len(names), len(others) + 1))
     for k, name in enumerate(others):
-        turn[both.names.index(name), k] = 1.0
-    turn[[both.names.index(name) for name in COLUMNS], -1] = part
-    info = both.project((*others, LOAD), turn)
-    rows = [_one(info, j, level) for j in range(len(info.joints))]
+        turn[names.index(name), k] = 1.0
+    turn[[names.index(name) for name in COLUMNS], -1] = part
+    parts = [block.project((*others, LOAD), turn) for block in blocks]
+    joints = blocks[0].joints
+    rows = [_one(parts, j, level) for j in range(len(joints))]
     gain = np.array([g for g, _, _ in rows])
     return DriveGains(
-        joints=info.joints,
+        joints=joints,
         gain=gain,
         interval=np.array([(low, high) for _, low, high in rows]),
-        findings=tuple(_unseen(name) for name, g in zip(info.joints, gain, strict=True) if not np.isfinite(g)),
+        findings=tuple(_unseen(name) for name, g in zip(joints, gain, strict=True) if not np.isfinite(g)),
     )
 
 
-def _one(info: SquareRootInformation, joint: int, level: float) -> tuple[float, float, float]:
+def _one(blocks: Sequence[SquareRootInformation], joint: int, level: float) -> tuple[float, float, float]:
     """Gain of one joint and its interval, from the rows of that joint alone."""
-    names = [info.names[c] for c in info.support[joint]]
+    used = {c for block in blocks for c in block.support[joint]}
+    names = [name for c, name in enumerate(blocks[0].names) if c in used]
     if LOAD not in names:
         return np.nan, -np.inf, np.inf
-    alone = SquareRootInformation(
-        names=tuple(names),
-        joints=(info.joints[joint],),
-        support=(tuple(range(len(names))),),
-        factors=(info.factors[joint],),
-        rows=(info.rows[joint],),
-        samples=info.samples,
-    )
-    estimate = ordinary(alone)
+    alone = [_alone(block, joint, names) for block in blocks]
+    info = reduce(merged, alone)
+    estimate = ordinary(info)
+    if len(alone) >= STRETCHES:
+        estimate = with_correlation(estimate, score_correlation_time(alone, estimate))
     at = names.index(LOAD)
     inverse, deviation = float(estimate.theta[at]), float(estimate.deviation[at])
     if not (np.isfinite(deviation) and deviation < UNSEEN * abs(inverse)):
@@ -119,6 +128,18 @@ def _one(info: SquareRootInformation, joint: int, level: float) -> tuple[float, 
     if low <= 0.0 <= high:
         return 1.0 / inverse, -np.inf, np.inf
     return 1.0 / inverse, float(1.0 / high), float(1.0 / low)
+
+
+def _alone(info: SquareRootInformation, joint: int, names: Sequence[str]) -> SquareRootInformation:
+    """The rows of one joint, with columns of these names."""
+    return SquareRootInformation(
+        names=tuple(names),
+        joints=(info.joints[joint],),
+        support=(tuple(names.index(info.names[c]) for c in info.support[joint]),),
+        factors=(info.factors[joint],),
+        rows=(info.rows[joint],),
+        samples=info.samples,
+    )
 
 
 def _unseen(joint: str) -> Finding:

@@ -21,7 +21,6 @@ from steelyard.model import Model
 from steelyard.robot.tool import frame
 
 Array = NDArray[np.float64]
-DRIFTING = ("viscous_friction", "coulomb_friction", "bias")
 
 
 def difference(
@@ -66,8 +65,9 @@ def residual(
     same_friction: bool = False,
     gain_uncertainty: float = 0.0,
     same_scale: bool = True,
+    doubt: Array | None = None,
 ) -> Payload:
-    """The payload that a known body model leaves over; the model is taken as exact.
+    """The payload that a known body model leaves over.
 
     Args:
         model: robot and terms.
@@ -79,6 +79,7 @@ def residual(
         gain_uncertainty: of the torque scale, a fraction.
         same_scale: whether the body model was identified from the same torque signals, so that an error of their scale
             is in it as well; else (CAD values) such an error counts in full.
+        doubt: (b, b) covariance of the base parameters; None takes the body model as exact.
 
     Raises:
         ModelError: no such link.
@@ -91,15 +92,21 @@ def residual(
         raise StudyError("these are not base parameters of this model", value=base.shape)
     place = frame(model.robot, link)
     columns = payload_columns(model, place)
-    whole = [with_payload(info, basis, columns) for info in loaded]
-    known = {
-        name: float(value)
-        for name, value in zip(basis.names, base, strict=True)
-        if same_friction or name.rsplit("/", 1)[-1] not in DRIFTING
-    }
-    left = [info.given(known) for info in whole]
-    torque = None if same_scale else [info.select(left[0].names) for info in whole]
-    return fit_payload(left, place, gain_uncertainty=gain_uncertainty, torque=torque)
+    kept = [k for k, name in enumerate(basis.names) if same_friction or not drifts(name)]
+    return fit_payload(
+        [with_payload(info, basis, columns) for info in loaded],
+        place,
+        known={basis.names[k]: float(base[k]) for k in kept},
+        doubt=None if doubt is None else np.asarray(doubt)[np.ix_(kept, kept)],
+        gain_uncertainty=gain_uncertainty,
+        same_scale=same_scale,
+    )
+
+
+def drifts(name: str) -> bool:
+    """Whether a column is friction or an offset, which change with load, temperature and time."""
+    quantity = name.rsplit("/", 1)[-1]
+    return "friction" in quantity or quantity == "bias"
 
 
 def both_kinds(
@@ -125,7 +132,7 @@ def _apart(
 ) -> list[SquareRootInformation]:
     """Give the loaded runs friction columns of their own."""
     plain = full[0].names
-    drifting = [name for name in plain if name.rsplit("/", 1)[-1] in DRIFTING]
+    drifting = [name for name in plain if drifts(name)]
     names = (*plain, *(f"loaded/{name}" for name in drifting))
     own = np.eye(len(plain))
     at = [plain.index(name) for name in drifting]

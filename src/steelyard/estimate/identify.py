@@ -2,47 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.basis import ParameterBasis, base_parameters
+from steelyard.data.lowpass import LowPass
 from steelyard.data.trajectory import Trajectory
-from steelyard.errors import DataError, StudyError
-from steelyard.estimate.coloured import score_correlation_time
+from steelyard.errors import DataError
+from steelyard.estimate.bootstrap import with_drawn_intervals
+from steelyard.estimate.consistent_result import Consistent
+from steelyard.estimate.essential import essential
+from steelyard.estimate.estimators import FROM_ROWS, from_blocks, from_information, from_rows, known_estimator, trust_in
 from steelyard.estimate.friction_choice import STRUCTURES, all_terms, choose_friction, terms_of
-from steelyard.estimate.least_squares import ordinary, weighted
-from steelyard.estimate.prior import physical_prior
-from steelyard.estimate.regularised import with_prior
 from steelyard.estimate.result import Estimate
+from steelyard.estimate.shares import trust_finding
 from steelyard.estimate.structure import Trial
+from steelyard.estimate.training import (
+    DEAD_BAND,
+    Recording,
+    folds,
+    merged,
+    training_blocks,
+    training_rows,
+    worth_fitting,
+)
 from steelyard.finding import Finding
-from steelyard.information import SquareRootInformation
 from steelyard.model import Model
-from steelyard.preparation.mask import mask_dead_band
 from steelyard.preparation.pipeline import Prepared, prepare_recording
 from steelyard.robot.robot import Robot
 from steelyard.terms.term import Term
 
 Array = NDArray[np.float64]
-ESTIMATORS = ("prior", "weighted", "ordinary")
-DEAD_BAND = 0.01  # [rad/s or m/s] inside which joints stick
-TRIM = 0.3  # [s] taken off both ends of a training interval, where the filters have not settled
 LEAST_SAMPLES = 10
-STRETCHES = 25  # parts of the training data, each far longer than the noise remembers
-FOLDS = 5  # groups of them for cross-validation
 SESSION_VARIANCE = 1.0 / 3.0  # of an offset between sessions, over its variance between robots
-
-
-@dataclass(frozen=True)
-class Recording:
-    """A recording as it came, and the part of it to use: (start, stop) [s], None for all."""
-
-    trajectory: Trajectory
-    interval: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -56,6 +51,7 @@ class Identification:
         prepared: the training recordings as they were fitted.
         trials: friction structures that were compared, best first; empty when the terms were given.
         structure: name of the friction structure chosen, empty when the terms were given.
+        consistent: the full set that the estimate was made of; None for an unconstrained estimate.
     """
 
     model: Model
@@ -64,6 +60,7 @@ class Identification:
     prepared: tuple[Prepared, ...]
     trials: tuple[Trial, ...] = ()
     structure: str = ""
+    consistent: Consistent | None = None
 
     @property
     def cutoff(self) -> float:
@@ -100,9 +97,12 @@ def identify(
     *,
     terms: Sequence[Term] | None = None,
     estimator: str = "prior",
-    cutoff: float | None = None,
+    cutoff: float | Mapping[str, float] | None = None,
     use_recorded_dq: bool | None = None,
+    decimate_by: int | None = None,
     dead_band: float = DEAD_BAND,
+    exclude: Sequence[tuple[float, float]] = (),
+    draws: int = 0,
 ) -> Identification:
     """Prepare, absorb, choose the friction terms, estimate.
 
@@ -112,11 +112,11 @@ def identify(
         robot: with the joints of the recordings.
         recordings: at least one, with torque.
         terms: of the model; None to let the data choose the friction terms by blocked cross-validation.
-        estimator: ``prior`` (towards the model file, friction and rotor inertia not negative), ``weighted``,
-            ``ordinary``.
-        cutoff: [Hz]; None to choose it for each recording from its spectra.
-        use_recorded_dq: None to judge.
+        estimator: one of ESTIMATORS.
+        cutoff, use_recorded_dq, decimate_by: as for `prepare_recording`.
         dead_band: rows of a joint slower than this [rad/s or m/s] are not fitted: friction has no direction there.
+        exclude: (first, last) [s] of every recording that are not fitted, e.g. contact with the surroundings.
+        draws: number of estimates of a block bootstrap to take deviations and intervals from; 0 for the covariance.
 
     Raises:
         DataError: no recording, no torque, or nothing left of an interval.
@@ -124,77 +124,52 @@ def identify(
     """
     if not recordings:
         raise DataError("there is no recording to fit", cure="name at least one training file")
-    if estimator not in ESTIMATORS:
-        raise StudyError("not an estimator", value=estimator, choices=ESTIMATORS)
+    known_estimator(estimator)
     model = Model(robot, tuple(all_terms() if terms is None else terms))
     basis = base_parameters(model)
     prepared = tuple(
-        prepare_recording(r.trajectory, robot, cutoff=cutoff, use_recorded_dq=use_recorded_dq, thin=True)
+        prepare_recording(
+            r.trajectory, robot, cutoff=cutoff, use_recorded_dq=use_recorded_dq, decimate_by=decimate_by, thin=True
+        )
         for r in recordings
     )
-    moving = [replace(p, trajectory=mask_dead_band(p.trajectory, dead_band)) for p in prepared]
-    blocks = absorb_blocks(model, basis, recordings, moving)
+    moving = [
+        replace(p, trajectory=worth_fitting(p.trajectory, dead_band, exclude, p.lowpass.cutoff)) for p in prepared
+    ]
+    blocks = training_blocks(model, basis, recordings, moving)
+    trust = trust_in(model, basis, blocks) if estimator == "prior" else None
     trials: tuple[Trial, ...] = ()
     structure = ""
     if terms is None:
         trials, structure = choose_friction(
-            robot, _folds(blocks), lambda part, sub, own: _fit(sub, part, estimator, own)
+            robot, folds(blocks), lambda part, sub, own: from_information(estimator, sub, own, part, trust)
         )
         model = Model(robot, terms_of(structure))
         basis = base_parameters(model)
         blocks = [block.select(basis.names) for block in blocks]
-    total = _merged(blocks)
-    if total.samples < LEAST_SAMPLES:
+    samples = sum(block.samples for block in blocks)
+    if samples < LEAST_SAMPLES:
         raise DataError(
-            f"{total.samples} samples are left after the low-pass, {LEAST_SAMPLES} are the least",
+            f"{samples} samples are left after the low-pass, {LEAST_SAMPLES} are the least",
             where=recordings[0].trajectory.name,
             cure="give a longer interval or recording",
         )
-    estimate = _fit(model, total, estimator, basis)
-    estimate = replace(estimate, correlation_time=score_correlation_time(blocks, estimate))
+    if estimator in FROM_ROWS:
+        rows = [training_rows(r, p) for r, p in zip(recordings, moving, strict=True)]
+        estimate = from_rows(estimator, model, basis, rows, _common(prepared))
+    else:
+        estimate = from_blocks(estimator, model, basis, blocks, trust)
+    estimate = estimate.noting(*essential(merged(blocks), basis=basis).findings[-1:])
+    if draws:
+        estimate = with_drawn_intervals(estimate, blocks, draws=draws)
+    if trust is not None:
+        estimate = estimate.noting(trust_finding(model, basis, estimate, trust.width))
     return Identification(model, basis, _described(estimate, trials, structure), prepared, trials, structure)
 
 
-def absorb_blocks(
-    model: Model, basis: ParameterBasis, recordings: Sequence[Recording], prepared: Sequence[Prepared]
-) -> list[SquareRootInformation]:
-    """Information of the base columns over blocks of the training intervals, columns and torque filtered alike."""
-    blocks = []
-    count = max(1, -(-STRETCHES // len(recordings)))
-    for recording, ready in zip(recordings, prepared, strict=True):
-        low, high = _trimmed(ready.trajectory, recording.interval)
-        edges = np.linspace(low, high, count + 1)
-        for start, stop in pairwise(edges):
-            part = _stretch(ready, float(start), float(stop), last=stop == edges[-1])
-            info = model.absorb([part], names=basis.names, lowpass=ready.lowpass)
-            if any(info.rows):
-                blocks.append(info)
-    if not blocks:
-        raise DataError("nothing is left to fit", where=recordings[0].trajectory.name,
-                        cure=f"an interval must be longer than {2 * TRIM:g} s")  # fmt: skip
-    return blocks
-
-
-def _folds(blocks: Sequence[SquareRootInformation]) -> list[SquareRootInformation]:
-    """Neighbouring stretches merged to FOLDS groups."""
-    edges = np.linspace(0, len(blocks), min(FOLDS, len(blocks)) + 1).astype(int)
-    return [_merged(blocks[a:b]) for a, b in pairwise(edges.tolist())]
-
-
-def _merged(blocks: Sequence[SquareRootInformation]) -> SquareRootInformation:
-    total = blocks[0]
-    for block in blocks[1:]:
-        total = total.merge(block)
-    return total
-
-
-def _fit(model: Model, info: SquareRootInformation, estimator: str, basis: ParameterBasis) -> Estimate:
-    if estimator == "weighted":
-        return weighted(info, basis=basis)
-    if estimator == "ordinary":
-        return ordinary(info, basis=basis)
-    bound = [column.name for column in model.columns if column.nonnegative]
-    return with_prior(info, physical_prior(model, info), basis=basis, nonnegative=bound)
+def _common(prepared: Sequence[Prepared]) -> LowPass:
+    """One parallel filter for all recordings: the lowest cut-off, and no sample dropped that any of them keeps."""
+    return LowPass(min(p.lowpass.cutoff for p in prepared), min(p.lowpass.keep_every for p in prepared))
 
 
 def _described(estimate: Estimate, trials: Sequence[Trial], structure: str) -> Estimate:
@@ -203,33 +178,8 @@ def _described(estimate: Estimate, trials: Sequence[Trial], structure: str) -> E
         return estimate
     ranked = ", ".join(f"{t.name} {100 * t.error:.2f} %" for t in trials)
     chosen = STRUCTURES[structure].words
+    second = next((t for t in trials if t.name != structure), None)
+    after = "" if second is None else f", runner-up {STRUCTURES[second.name].words} ({100 * second.error:.2f} %)"
     return estimate.noting(
-        Finding("fit.friction_chosen", "info", f"friction: {chosen}; held-out error of each structure: {ranked}")
+        Finding("fit.friction_chosen", "info", f"friction: {chosen}{after}; held-out error of each structure: {ranked}")
     )
-
-
-def _trimmed(trajectory: Trajectory, interval: tuple[float, float] | None) -> tuple[float, float]:
-    first, last = float(trajectory.time[0]), float(trajectory.time[-1])
-    low, high = interval or (first, last)
-    low, high = max(low, first) + TRIM, min(high, last) - TRIM
-    if not ((trajectory.time >= low) & (trajectory.time <= high)).any():
-        raise DataError(
-            "the interval holds no samples", where=trajectory.name, value=f"{low - TRIM:g}:{high + TRIM:g} s",
-            cure=f"the recording runs from {first:g} to {last:g} s, and {TRIM:g} s is taken off both ends",
-        )  # fmt: skip
-    return low, high
-
-
-def _stretch(ready: Prepared, start: float, stop: float, *, last: bool) -> Trajectory:
-    """The samples of [start, stop) (with stop, when `last`) and as many around them as the filter needs to settle."""
-    trajectory = ready.trajectory
-    margin = ready.lowpass.settling(trajectory.step) + ready.lowpass.keep_every
-    inside = (trajectory.time >= start) & ((trajectory.time <= stop) if last else (trajectory.time < stop))
-    used = np.flatnonzero(inside)
-    low = max(0, int(used[0]) - margin) if used.size else 0
-    # windows keep every k-th sample counted from their first: begin all blocks on the same count
-    low -= low % ready.lowpass.keep_every
-    high = min(len(trajectory), int(used[-1]) + 1 + margin) if used.size else 1
-    valid = np.repeat(inside[:, None], len(trajectory.joint_names), axis=1)
-    valid = valid if trajectory.valid is None else valid & trajectory.valid
-    return replace(trajectory, valid=valid).samples(low, high)

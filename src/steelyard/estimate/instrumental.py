@@ -135,7 +135,8 @@ def _at(motion: Trajectory, recording: Trajectory) -> Trajectory:
     if not inside.all():
         raise DataError(
             "the reference does not cover the recording", where=recording.name,
-            value=f"{motion.time[0]:g} to {motion.time[-1]:g} s", cure="give the reference on the recording's clock",
+            value=f"{motion.time[0]:.13g} to {motion.time[-1]:.13g} s",
+            cure="give the reference on the recording's clock",
         )  # fmt: skip
     q, dq, ddq = (
         np.column_stack([np.interp(recording.time, motion.time, c) for c in motion.channel(name).T])

@@ -28,20 +28,25 @@ _DIAGONAL = np.flatnonzero(_ROW == _COLUMN)
 def log_cholesky(problem: ConeProblem, start: Array) -> Solution:
     """Solve from possible bodies.
 
+    Signs of scalars are kept by projection; other limits by `-slack sum log(G y - g)`, which is what the slack of the
+    problem means.
+
     Args:
-        problem: with gamma > 0; its limits must be signs of single coordinates.
+        problem: with gamma > 0.
         start: (u,), inside.
 
     Raises:
-        StudyError: other limits, which this solver cannot keep, or a gamma of zero.
+        StudyError: a gamma of zero: the way to the optimum would have no end.
     """
-    single = np.sum(problem.G != 0.0, axis=1)
-    if not problem.gamma > 0.0 or np.any(single != 1) or np.any(problem.g != 0.0):
-        raise StudyError("log_cholesky keeps signs of single parameters only, and needs a prior",
-                         cure="use the entropic solver for limits on masses and centres")  # fmt: skip
-    bounded = np.argmax(problem.G != 0.0, axis=1)
+    if not problem.gamma > 0.0:
+        raise StudyError("log_cholesky needs a prior", value=problem.gamma, cure="give gamma > 0")
+    signs = (np.sum(problem.G != 0.0, axis=1) == 1) & (problem.g == 0.0) & ~problem.G[:, : problem.rigid].any(axis=1)
+    bounded = np.argmax(problem.G[signs] > 0.0, axis=1)
     unit = problem.curvature
-    work = _Work(problem.A / np.sqrt(unit), problem.z / np.sqrt(unit), problem.gamma / unit, problem.links)
+    work = _Work(
+        problem.A / np.sqrt(unit), problem.z / np.sqrt(unit), problem.gamma / unit, problem.links,
+        problem.G[~signs], problem.g[~signs], problem.slack / unit,
+    )  # fmt: skip
     x = _factors(work, start)
     damping, steps = 1e-6, 0
     state = _State.at(work, x)
@@ -67,9 +72,12 @@ def log_cholesky(problem: ConeProblem, start: Array) -> Solution:
         else:
             break
     free[bounded[(x[bounded] <= 0.0) & (state.slope[bounded] > 0.0)]] = False
-    multipliers = np.maximum(state.slope[bounded], 0.0) * (x[bounded] <= 0.0) * unit
+    y = _coordinates(work, x)
+    multipliers = np.zeros(len(problem.g))
+    multipliers[signs] = np.maximum(state.slope[bounded], 0.0) * (x[bounded] <= 0.0) * unit
+    multipliers[~signs] = work.slack / (work.G @ y - work.g) * unit
     reached = float(np.linalg.norm(state.slope[free])) / size
-    return Solution(_coordinates(work, x), multipliers, reached, steps)
+    return Solution(y, multipliers, reached, steps)
 
 
 class _Work(NamedTuple):
@@ -77,6 +85,9 @@ class _Work(NamedTuple):
     z: Array
     gamma: float
     links: int
+    G: Array
+    g: Array
+    slack: float
 
     @property
     def rigid(self) -> int:
@@ -97,17 +108,22 @@ class _State(NamedTuple):
         logs = factors[:, _DIAGONAL]
         y = _coordinates(work, x)
         residual = work.A @ y - work.z
+        distance = work.G @ y - work.g
+        if distance.min(initial=np.inf) <= 0.0:
+            return cls(np.inf, np.zeros_like(x), np.zeros((x.size, x.size)))
         value = 0.5 * float(residual @ residual) + work.gamma * float(np.sum(T**2) - 2.0 * np.sum(logs))
+        value -= work.slack * float(np.sum(np.log(distance)))
         # d vec(T T') for each entry of T; entries on the diagonal are exponentials
         turn = np.zeros((work.links, 10, 10))
         for e in range(10):
             change = np.zeros_like(T)
             change[:, _ROW[e], _COLUMN[e]] = T[:, _ROW[e], _COLUMN[e]] if e in _DIAGONAL else 1.0
             turn[:, :, e] = vectors(change @ np.swapaxes(T, 1, 2) + T @ np.swapaxes(change, 1, 2))
-        J = work.A.copy()
+        root = np.sqrt(work.slack)
+        J = np.vstack([work.A, root * work.G / distance[:, None]])
         for k in range(work.links):
-            J[:, 10 * k : 10 * k + 10] = work.A[:, 10 * k : 10 * k + 10] @ turn[k]
-        slope, square = J.T @ residual, J.T @ J
+            J[:, 10 * k : 10 * k + 10] = J[:, 10 * k : 10 * k + 10] @ turn[k]
+        slope, square = J.T @ np.concatenate([residual, np.full(len(distance), -root)]), J.T @ J
         own = T[:, _ROW, _COLUMN]
         weight = np.ones((work.links, 10))
         weight[:, _DIAGONAL] = own[:, _DIAGONAL]

@@ -5,6 +5,7 @@ A payload stays apart from the robot's links; `robot/tool.py` puts it on and tak
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -35,6 +36,8 @@ class Payload:
         freedom: degrees of freedom of the noise.
         lost: (10, k) directions of the parameters that the data do not show.
         method: ``static`` or ``dynamic``.
+        rms: residual of each joint under the fit [N m or N].
+        held_out: the same of parts of the data under the fit to the others, not a number where it cannot be told.
         findings: what a person should know.
     """
 
@@ -46,6 +49,8 @@ class Payload:
     freedom: float
     lost: Array
     method: str
+    rms: Mapping[str, float]
+    held_out: Mapping[str, float]
     findings: tuple[Finding, ...] = ()
 
     def __post_init__(self) -> None:
@@ -64,8 +69,8 @@ class Payload:
 
     @property
     def centre(self) -> Array:
-        """(3,) centre of mass in the frame [m]."""
-        return np.asarray(self.parameters[1:4] / self.parameters[0])
+        """(3,) centre of mass in the frame [m], `c = (m c) / m`; not a number without a mass above zero."""
+        return np.asarray(self.parameters[1:4] / self.mass) if self.mass > 0.0 else np.full(3, np.nan)
 
     @property
     def inertia(self) -> Array:
@@ -95,8 +100,11 @@ class Payload:
         return float(low), float(high)
 
     def centre_interval(self, level: float = 0.95) -> Array:
-        """(3, 2) [m]; a scale common to all joints does not change the centre of mass, and does not count here."""
-        if not self.known[0]:
+        """(3, 2) [m]; a scale common to all joints does not change the centre of mass, and does not count here.
+
+        Infinite where the mass may be zero: nothing has a centre of mass then.
+        """
+        if not self.mass_interval(level)[0] > 0.0:
             return np.tile([-np.inf, np.inf], (3, 1))
         c = self.centre
         slopes = np.zeros((3, 10))
@@ -125,13 +133,20 @@ class Payload:
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON, by the names of the interface; None where the data say nothing."""
         centre, box = self.centre, self.centre_interval()
+        inertia = self.interval()[4:]
         return {
             "mass_kg": _plain(self.mass),
-            "mass_interval_kg": [_plain(v) for v in self.mass_interval()],
-            "center_of_mass_m": [_plain(v) for v in centre],
-            "center_of_mass_interval_m": [[_plain(v) for v in row] for row in box],
-            "inertia_kg_m2": [[_plain(v) for v in row] for row in self.inertia] if self.known[4:].any() else None,
+            "mass_interval_kg": _plain(self.mass_interval()),
+            "center_of_mass_m": _plain(centre),
+            "center_of_mass_interval_m": _plain(box),
+            "inertia_kg_m2": _plain(self.inertia) if self.known[4:].any() else None,
+            "inertia_interval_kg_m2": _plain(np.dstack([tensor(side) for side in inertia.T])),
+            "inertia_about_center_of_mass_kg_m2": _plain(self.inertia_about_centre) if self.known.all() else None,
             "frame": self.frame,
+            "method": self.method,
+            "gain_uncertainty": self.gain_uncertainty,
+            "rms_per_joint": {joint: _plain(value) for joint, value in self.rms.items()},
+            "held_out_rms_per_joint": {joint: _plain(value) for joint, value in self.held_out.items()},
             "unobservable": list(self.unobservable),
             "findings": [finding.as_dict() for finding in self.findings],
         }
@@ -144,7 +159,10 @@ class Payload:
         return np.sqrt(factor**2 * noise + self.gain_uncertainty**2 * scale)
 
 
-def _plain(value: float) -> float | None:
+def _plain(value: Any) -> Any:
+    """Numbers as JSON has them, nested as they are; None for what is not finite."""
+    if np.ndim(value) > 0:
+        return [_plain(item) for item in value]
     return float(value) if np.isfinite(value) else None
 
 

@@ -25,8 +25,9 @@ def with_prior(
     *,
     basis: ParameterBasis | None = None,
     nonnegative: Sequence[str] = (),
+    time: Array | None = None,
 ) -> Estimate:
-    """`theta = argmin sum_j |tau_j - Y_j theta|^2 / s_j^2 + |(theta - m) / d|^2`, some columns not below zero.
+    """`theta = argmin sum_j |tau_j - Y_j theta|^2 / (s_j^2 t_j) + |(theta - m) / d|^2`, some columns not below zero.
 
     All standard parameters are estimated: those that the torque does not show stay at the prior. The noise s_j of each
     joint is found from its own residual, the parameters it pays for taken off its rows.
@@ -36,6 +37,8 @@ def with_prior(
         prior: means and deviations of all columns.
         basis: base parameters; None when `info` is of all columns.
         nonnegative: names of the columns that may not be negative.
+        time: (n,) t_j, number of samples that count as one; None for one. Residuals of a wrong model or of filtered
+            noise are alike for many samples, and would otherwise shout the prior down.
 
     Raises:
         DataError: no rows at all.
@@ -47,11 +50,12 @@ def with_prior(
     rows = np.array(whole.rows, dtype=np.float64)
     noise = np.sqrt(whole.energy / np.maximum(rows, 1.0))
     noise = np.where(noise > 0.0, noise, 1.0)
+    inflated = np.ones(len(rows)) if time is None else np.sqrt(time)
     theta = prior.mean
     for _ in range(ITERATIONS):
-        stacked = triangle(np.vstack([whole.scale(1.0 / noise**2).stacked(), prior.rows()]))
+        stacked = triangle(np.vstack([whole.scale(1.0 / (noise * inflated) ** 2).stacked(), prior.rows()]))
         theta = _bounded(stacked, bound)
-        previous, noise = noise, _noise(whole, stacked, noise, theta)
+        previous, noise = noise, _noise(whole, stacked, noise * inflated, theta)
         if np.allclose(noise, previous, rtol=1e-6, atol=0.0):
             break
     estimate = Estimate(
@@ -59,9 +63,9 @@ def with_prior(
         theta=theta if whole is info or basis is None else basis.regroup(theta),
         basis=basis,
         information=info,
-        weights=1.0 / noise**2,
+        weights=1.0 / (noise * inflated) ** 2,
         noise=noise,
-        correlation_time=np.ones(len(whole.joints)),
+        correlation_time=inflated**2,
         estimator="prior",
         prior=prior,
         standard=theta,
@@ -93,7 +97,10 @@ def _bounded(stacked: Array, bound: NDArray[np.bool_]) -> Array:
 
 
 def _noise(info: SquareRootInformation, stacked: Array, noise: Array, theta: Array) -> Array:
-    """(n,) residual deviation of each joint; the floor keeps noise-free joints from infinite weight."""
+    """(n,) residual deviation of each joint; the floor keeps noise-free joints from infinite weight.
+
+    `noise` is the deviation that the rows were weighted by.
+    """
     R = stacked[:-1, :-1]
     lengths = column_lengths(R)
     half = np.linalg.pinv(R / lengths, rcond=1e-10) / lengths[:, None]

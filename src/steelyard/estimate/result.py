@@ -34,6 +34,8 @@ class Estimate:
         findings: what a person should know.
         prior: what was believed before the data, on all p standard parameters; None for plain least squares.
         standard: (p,) all standard parameters, where a prior made them estimable; `theta = B standard`.
+        drawn_covariance: (b, b) of a bootstrap, in place of the one derived; None otherwise.
+        drawn_freedom: (b,) degrees of freedom of its deviations.
     """
 
     names: tuple[str, ...]
@@ -47,6 +49,8 @@ class Estimate:
     findings: tuple[Finding, ...] = ()
     prior: Prior | None = None
     standard: Array | None = None
+    drawn_covariance: Array | None = None
+    drawn_freedom: Array | None = None
 
     def __post_init__(self) -> None:
         for array in (self.theta, self.weights, self.noise, self.correlation_time):
@@ -88,6 +92,8 @@ class Estimate:
         s_j is the noise and t_j the correlation time of joint j; for weights 1/(s_j^2 t_j) this is `A^-1`. Directions
         that the data do not hold have infinite variance. A prior adds its information to both A and B.
         """
+        if self.drawn_covariance is not None:
+            return self.drawn_covariance
         if self.prior is None:
             return _sandwich(self.information, self.weights, self._spread, None)
         return self.standard_covariance if self.basis is None else _mapped(self.basis.matrix, self.standard_covariance)
@@ -116,13 +122,14 @@ class Estimate:
         independent = np.sum(np.array(self.information.rows) / self.correlation_time)
         return float(max(1.0, independent - self.rank))
 
+    def reach(self, level: float = 0.95) -> float:
+        """Half a two-sided Student interval, in deviations; raises StudyError for a level that is no probability."""
+        return float(_student(self.freedom, level))
+
     def interval(self, level: float = 0.95) -> Array:
         """(b, 2) two-sided Student intervals; raises StudyError for a level that is no probability."""
-        if not 0.0 < level < 1.0:
-            raise StudyError("a level lies between 0 and 1", value=level, cure="0.95 for 95 %")
-        from scipy.special import stdtrit
-
-        half = stdtrit(self.freedom, 0.5 + level / 2.0) * self.deviation
+        freedom = self.freedom if self.drawn_freedom is None else self.drawn_freedom
+        half = _student(freedom, level) * self.deviation
         return np.column_stack([self.theta - half, self.theta + half])
 
     def partners(self, *, threshold: float = 0.9) -> list[str | None]:
@@ -188,6 +195,15 @@ class Estimate:
                 f"{name:{width}}  {self.theta[k]:12.5g} {self.deviation[k]:10.2g}   [{low:.5g}, {high:.5g}]{tail}"
             )
         return "\n".join(lines)
+
+
+def _student(freedom: float | Array, level: float) -> Array:
+    """Half a two-sided Student interval, in deviations."""
+    if not 0.0 < level < 1.0:
+        raise StudyError("a level lies between 0 and 1", value=level, cure="0.95 for 95 %")
+    from scipy.special import stdtrit
+
+    return np.asarray(stdtrit(freedom, 0.5 + level / 2.0))
 
 
 def _sandwich(info: SquareRootInformation, weights: Array, spread: Array, prior: Array | None) -> Array:

@@ -10,6 +10,8 @@ Source: Sousa, Cortesao 2014; Wensing, Kim, Slotine 2018.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,24 +27,36 @@ EDGE = 1e-9  # of the prior: how far a body stays from the impossible
 TOLERANCE = 1e-10
 
 
-def semidefinite(problem: ConeProblem, *, mass: Array, cap: float) -> Solution:
-    """Solve with Clarabel.
+def capped(problem: ConeProblem, *, mass: Array, cap: float) -> ConeProblem:
+    """The problem without its prior, and with `mass @ y <= cap` as its last limit.
 
     Args:
-        problem: its gamma and slack are not used.
+        problem: the entropic one.
         mass: (u,) row that gives the total mass [kg].
         cap: its greatest value [kg], above zero and finite.
 
     Raises:
         StudyError: a cap that is none.
+    """
+    if not (np.isfinite(cap) and cap > 0.0):
+        raise StudyError("a semidefinite program needs a cap on the mass [kg]", value=cap,
+                         cure="without one the masses grow without limit")  # fmt: skip
+    G, g = np.vstack([problem.G, -mass / cap]), np.append(problem.g, -1.0)
+    return replace(problem, gamma=0.0, slack=0.0, G=G, g=g)
+
+
+def semidefinite(problem: ConeProblem) -> Solution:
+    """Solve with Clarabel.
+
+    Args:
+        problem: of `capped`.
+
+    Raises:
         InformationError: Clarabel finds no solution.
     """
     import clarabel
     from scipy.sparse import csc_matrix
 
-    if not (np.isfinite(cap) and cap > 0.0):
-        raise StudyError("a semidefinite program needs a cap on the mass [kg]", value=cap,
-                         cure="without one the masses grow without limit")  # fmt: skip
     unit, u, m = problem.curvature, problem.A.shape[1], len(problem.z)
     root = np.sqrt(unit)
     column = np.where(np.arange(u) < problem.rigid, 1.0, _lengths(problem, root))
@@ -55,10 +69,10 @@ def semidefinite(problem: ConeProblem, *, mass: Array, cap: float) -> Solution:
     bodies = np.zeros((problem.rigid, u))
     for k in range(problem.links):
         bodies[range(10 * k, 10 * k + 10), [10 * k + e for e in _STACKED]] = 1.0
-    limits = np.vstack([problem.G * column, -mass * column / cap])
+    limits = problem.G * column
     rows = np.vstack([np.hstack([A, -np.eye(m)]), np.pad(-np.vstack([limits, bodies]), ((0, 0), (0, m)))])
     edge = EDGE * np.tile(IDENTITY[list(_STACKED)], problem.links)
-    bounds = np.concatenate([z, -problem.g, [1.0], -edge])
+    bounds = np.concatenate([z, -problem.g, -edge])
     cones = [
         clarabel.ZeroConeT(m),
         clarabel.NonnegativeConeT(len(limits)),

@@ -8,13 +8,15 @@ fitting an offset a joint instead makes the result worse, as it eats the gravity
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.data.trajectory import Trajectory
 from steelyard.errors import DataError
+from steelyard.estimate.held_poses import SAME_POSE
+from steelyard.estimate.least_squares import ordinary
 from steelyard.estimate.payload import Payload
 from steelyard.estimate.payload_fit import COLUMNS, fit_payload, payload_columns
 from steelyard.finding import Finding
@@ -23,8 +25,11 @@ from steelyard.model import Model
 from steelyard.robot.tool import frame
 
 Array = NDArray[np.float64]
-SAME_POSE = 0.01  # [rad or m] positions this close are one pose
 OWN_NOISE = 50  # rows a joint from which it has a noise of its own
+LEVEL = 1e-3  # chance of fitting offsets where there are none
+ALL = slice(None)
+BARE = "torque without payload"
+Nuisance = tuple[str, int, Array]  # name, joint, value in each row
 
 
 def static_payload(
@@ -34,53 +39,112 @@ def static_payload(
     theta: Array | None = None,
     unloaded: Trajectory | None = None,
     link: str | None = None,
-    offsets: bool = False,
+    offsets: bool | None = None,
     gain_uncertainty: float = 0.0,
     same_scale: bool = False,
+    doubt: Array | None = None,
 ) -> Payload:
     """Mass and centre of mass from torques at rest; inertia does not show.
 
     Args:
         model: robot and terms; its rigid bodies and offsets are taken off, friction is not.
-        poses: q and tau, one sample a visit of a pose (the mean over the time at rest). Where dq is given its signs
-            say from which side each joint came; without, repeated visits of a pose are averaged.
+        poses: q and tau, one sample a visit of a pose (the mean over the time at rest; `held_poses` finds them). Where
+            dq is given its signs say from which side each joint came; without, repeated visits of a pose are averaged.
         theta: (p,) values of the model's columns without payload; None for those of the model file.
         unloaded: the same poses without payload, whose torque is taken off instead of a body model's.
         link: in whose frame the payload is; None for the flange.
-        offsets: fit an offset of each joint; only for offsets that changed since the body model was identified.
+        offsets: fit an offset of each joint; None to do so where all joints came from both sides and the offsets
+            explain far more than as many parameters of noise would (with unloaded poses they cancel).
         gain_uncertainty: of the torque scale, a fraction.
         same_scale: whether theta was identified from the same torque signals.
+        doubt: (p, p) covariance of theta; None takes it as exact.
 
     Raises:
         ModelError: no such link.
-        DataError: no torque, or a pose that the unloaded poses lack.
+        DataError: no torque, a pose that the unloaded poses lack, or the same samples with and without payload.
     """
     robot = model.robot
     poses = poses.ordered(robot.joint_names)
     place = frame(robot, link)
-    sides = _sides(poses)
-    weights, q, tau, sides = _visits(poses.channel("q"), poses.channel("tau"), sides)
+    weights, q, tau, sides = _visits(poses.channel("q"), poses.channel("tau"), _sides(poses))
     regressor = _at_rest(model, q)
     columns = regressor @ payload_columns(model, place)
+    known: dict[str, float] = {}
     if unloaded is not None:
-        bare = unloaded.ordered(robot.joint_names)
-        body = _matched(q, sides, bare, poses.name)
+        if unloaded.source == poses.source:
+            raise DataError("the poses with and without payload are the same samples", where=poses.name,
+                            value=unloaded.name, cure="name the two recordings")  # fmt: skip
+        body = _matched(q, sides, unloaded.ordered(robot.joint_names), poses.name)[:, :, None]
+        known, doubt, same_scale = {BARE: 1.0}, None, True
     else:
-        body = regressor @ _still(model, model.nominal if theta is None else np.asarray(theta, dtype=np.float64))
+        body = regressor
+        values = _still(model, model.nominal if theta is None else np.asarray(theta, dtype=np.float64))
+        known = dict(zip(model.names, values.tolist(), strict=True))
     nuisance = _stiction(robot.joint_names, sides)
-    if offsets:
-        nuisance = nuisance + [(f"offset/{name}", j, np.ones(len(q))) for j, name in enumerate(robot.joint_names)]
-    info = _information(robot.joint_names, columns, nuisance, tau - body, weights)
-    whole = same_scale or unloaded is not None
-    scale = None if whole else [_information(robot.joint_names, columns, nuisance, tau, weights)]
+    one_sided = _stiction_findings(robot.joint_names, sides, weights)
+    free = [(f"offset/{name}", j, np.ones(len(q))) for j, name in enumerate(robot.joint_names)]
+    torques = Torques(robot.joint_names, columns, body, tuple(known), tau, weights)
+    if offsets is None:
+        offsets = not one_sided and unloaded is None and _offsets_needed(torques, nuisance, free, known)
+    beside = [*nuisance, *free] if offsets else nuisance
     return fit_payload(
-        [info],
+        [_information(torques, beside)],
         place,
+        known=known,
+        doubt=doubt,
         gain_uncertainty=gain_uncertainty,
-        torque=scale,
+        same_scale=same_scale,
         method="static",
         pooled=len(q) < OWN_NOISE,
-        findings=tuple(_stiction_findings(robot.joint_names, sides, weights)),
+        parts=[_information(torques, beside, rows) for rows in _by_pose(q)],
+        findings=tuple(one_sided) + (_offset_findings(robot.joint_names) if offsets else ()),
+    )
+
+
+@dataclass(frozen=True)
+class Torques:
+    """Torque at each visit and what it is made of.
+
+    Attributes:
+        joints: n names.
+        columns: (T, n, 10) of the payload.
+        body: (T, n, k) columns of what is known.
+        known: k names of those.
+        torque: (T, n) [N m or N].
+        visits: (T,) how many visits each row is the mean of.
+    """
+
+    joints: tuple[str, ...]
+    columns: Array
+    body: Array
+    known: tuple[str, ...]
+    torque: Array
+    visits: Array
+
+
+def _offsets_needed(torques: Torques, nuisance: list[Nuisance], free: list[Nuisance], known: dict[str, float]) -> bool:
+    """F test of one offset a joint, at the level LEVEL."""
+    from scipy.special import fdtrc
+
+    misfit, rank = np.zeros(2), np.zeros(2)
+    for k, wanted in enumerate((nuisance, [*nuisance, *free])):
+        estimate = ordinary(_information(torques, wanted).given(known))
+        misfit[k], rank[k] = estimate.information.misfit(estimate.theta).sum(), estimate.rank
+    spare, extra = torques.torque.size - rank[1], rank[1] - rank[0]
+    if spare < 1 or extra < 1 or not misfit[1] > 0.0:
+        return False
+    return bool(fdtrc(extra, spare, (misfit[0] - misfit[1]) / extra / (misfit[1] / spare)) < LEVEL)
+
+
+def _offset_findings(joints: Sequence[str]) -> tuple[Finding, ...]:
+    return (
+        Finding(
+            "payload.offsets_fitted",
+            "info",
+            f"the torques of the {len(joints)} joints have offsets, which were fitted beside the payload",
+            where=joints[0],
+            cure="tare the torque sensors, or take the same poses without payload, and the interval gets narrower",
+        ),
     )
 
 
@@ -97,16 +161,11 @@ def _visits(
     """Number of visits, position, torque and side of each row; visits whose side is unknown are averaged by pose."""
     if sides is not None:
         return np.ones(len(q)), q, tau, sides
-    group = np.full(len(q), -1)
-    centres: list[int] = []
-    for k in range(len(q)):
-        same = [g for g, c in enumerate(centres) if np.abs(q[k] - q[c]).max() <= SAME_POSE]
-        group[k] = same[0] if same else len(centres)
-        if not same:
-            centres.append(k)
-    count = np.bincount(group).astype(np.float64)
-    mean = np.zeros((len(count), len(group)))
-    mean[group, np.arange(len(group))] = 1.0 / count[group]
+    poses = _by_pose(q)
+    count = np.array([len(rows) for rows in poses], dtype=np.float64)
+    mean = np.zeros((len(poses), len(q)))
+    for k, rows in enumerate(poses):
+        mean[k, rows] = 1.0 / count[k]
     return count, mean @ q, mean @ tau, None
 
 
@@ -124,7 +183,7 @@ def _at_rest(model: Model, q: Array) -> Array:
 
 def _still(model: Model, theta: Array) -> Array:
     """Parameters without friction, whose torque at rest is the stiction that is fitted here."""
-    friction = np.array([name.endswith("_friction") for name in model.names])
+    friction = np.array(["friction" in name.rsplit("/", 1)[-1] for name in model.names])
     return np.where(friction, 0.0, theta)
 
 
@@ -146,7 +205,7 @@ def _matched(q: Array, sides: NDArray[np.int64] | None, bare: Trajectory, name: 
     return matched
 
 
-def _stiction(joints: Sequence[str], sides: NDArray[np.int64] | None) -> list[tuple[str, int, Array]]:
+def _stiction(joints: Sequence[str], sides: NDArray[np.int64] | None) -> list[Nuisance]:
     """One stiction for each joint that came from both sides: name, joint, sign in each row."""
     if sides is None:
         return []
@@ -154,27 +213,38 @@ def _stiction(joints: Sequence[str], sides: NDArray[np.int64] | None) -> list[tu
     return [(f"stiction/{joints[j]}", j, sides[:, j].astype(np.float64)) for j in both]
 
 
+def _by_pose(q: Array) -> list[NDArray[np.int64]]:
+    """The rows of each pose."""
+    rows: list[NDArray[np.int64]] = []
+    free = np.ones(len(q), dtype=bool)
+    while free.any():
+        same = free & (np.abs(q - q[np.argmax(free)]).max(axis=1) <= SAME_POSE)
+        rows.append(np.flatnonzero(same))
+        free &= ~same
+    return rows
+
+
 def _information(
-    joints: Sequence[str],
-    columns: Array,
-    nuisance: Sequence[tuple[str, int, Array]],
-    torque: Array,
-    visits: Array,
+    torques: Torques, nuisance: Sequence[Nuisance], rows: NDArray[np.int64] | slice = ALL
 ) -> SquareRootInformation:
-    root = np.sqrt(visits)[:, None]
+    """Payload, nuisance and known columns of every joint, over some of the visits."""
+    root = np.sqrt(torques.visits)[rows, None]
+    first = 10 + len(nuisance)
     support, factors = [], []
-    for j in range(len(joints)):
+    for j in range(len(torques.joints)):
         own = [(10 + k, values) for k, (_, joint, values) in enumerate(nuisance) if joint == j]
-        wide = np.column_stack([columns[:, j], *(values for _, values in own), torque[:, j]])
-        support.append((*range(10), *(k for k, _ in own)))
-        factors.append(triangle(root * wide))
+        wide = np.column_stack(
+            [torques.columns[:, j], *(values for _, values in own), torques.body[:, j], torques.torque[:, j]]
+        )
+        support.append((*range(10), *(k for k, _ in own), *range(first, first + len(torques.known))))
+        factors.append(triangle(root * wide[rows]))
     return SquareRootInformation(
-        names=(*COLUMNS, *(name for name, _, _ in nuisance)),
-        joints=tuple(joints),
+        names=(*COLUMNS, *(name for name, _, _ in nuisance), *torques.known),
+        joints=torques.joints,
         support=tuple(support),
         factors=tuple(factors),
-        rows=(len(visits),) * len(joints),
-        samples=len(visits),
+        rows=(len(root),) * len(torques.joints),
+        samples=len(root),
     )
 
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.assess.validation import Score, score
+from steelyard.assess.validation import Score, gaps_inside, score
 from steelyard.basis import ParameterBasis
 from steelyard.data.trajectory import Trajectory
-from steelyard.estimate.identify import Recording
 from steelyard.estimate.least_squares import weighted
 from steelyard.estimate.predict import Prediction, along
 from steelyard.estimate.result import Estimate
+from steelyard.estimate.training import Recording
 from steelyard.finding import Finding
 from steelyard.information import SquareRootInformation
 from steelyard.model import Model
@@ -32,21 +32,32 @@ class Baselines:
     Attributes:
         urdf: (p,) columns of the model, nominal values.
         friction: (p,) the same with friction and offset columns fitted; None without training data.
+        unconstrained: (p,) the identified model before it was made consistent; None where it was not.
     """
 
     urdf: Array
     friction: Array | None
+    unconstrained: Array | None = None
 
 
 @dataclass(frozen=True)
 class Validation:
-    """Errors on one unseen recording, and what the model file alone would have reached (relative errors)."""
+    """Errors on one unseen recording, and the relative errors of other models, nan for those that there are not.
+
+    Attributes:
+        name: of the recording.
+        score, prediction: of the model.
+        baseline_urdf, baseline_urdf_friction: what the model file alone would have reached.
+        unconstrained: what the estimate reaches that need not be that of a possible robot.
+        findings: what a person should know.
+    """
 
     name: str
     score: Score
     prediction: Prediction
     baseline_urdf: float
     baseline_urdf_friction: float
+    unconstrained: float
     findings: tuple[Finding, ...]
 
 
@@ -87,7 +98,7 @@ def validate_recording(
         theta: (p,) values of the model's columns.
         recording: with torque, whole, and the interval to score.
         cutoff: [Hz] of the torque it is scored against.
-        baseline: the old model, to compare with.
+        baseline: other models, to compare with.
 
     Raises:
         DataError: no torque, an interval without samples, a cut-off above half the sampling rate.
@@ -97,12 +108,12 @@ def validate_recording(
     prediction = along(model, theta, motion, cutoff=cutoff)
     result = _scored(measured, prediction, recording.interval)
     old = []
-    for values in () if baseline is None else (baseline.urdf, baseline.friction):
+    for values in () if baseline is None else (baseline.urdf, baseline.friction, baseline.unconstrained):
         guess = None if values is None else along(model, values, motion, cutoff=cutoff)
         old.append(float("nan") if guess is None else _scored(measured, guess, recording.interval).relative_error)
-    urdf, friction = old or (float("nan"), float("nan"))
-    findings = tuple(_findings(measured.name, result, urdf, friction))
-    return Validation(measured.name, result, prediction, urdf, friction, findings)
+    urdf, friction, free = old or [float("nan")] * 3
+    findings = (*_findings(measured.name, result, urdf, friction), *_in_pieces(measured, result.interval))
+    return Validation(measured.name, result, prediction, urdf, friction, free, findings)
 
 
 def validate(
@@ -148,6 +159,24 @@ def _findings(name: str, result: Score, urdf: float, friction: float) -> list[Fi
                 )
             )
     return found
+
+
+def _in_pieces(measured: Trajectory, interval: tuple[float, float]) -> list[Finding]:
+    gaps = gaps_inside(measured, interval)
+    if not gaps:
+        return []
+    first, last = gaps[0]
+    return [
+        Finding(
+            "validation.in_pieces",
+            "warning",
+            f"scored in {len(gaps) + 1} pieces: the recording has no samples from {first:.13g} to {last:.13g} s"
+            + (f", nor in {len(gaps) - 1} other gap(s)" if len(gaps) > 1 else ""),
+            where=measured.name,
+            value=len(gaps),
+            cure="find out why the recorder drops samples; --validate-interval takes one piece",
+        )
+    ]
 
 
 def verdict(validations: Sequence[Validation]) -> tuple[bool | None, bool | None, str]:

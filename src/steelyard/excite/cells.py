@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.excite.fourier import FourierMotion, Kinematics
+from steelyard.excite.kinematics import Kinematics
 
 Array = NDArray[np.float64]
 
@@ -34,29 +35,30 @@ class Cells(NamedTuple):
         return Kinematics(*(np.maximum(np.abs(a), np.abs(b)) for a, b in zip(self.low, self.high, strict=True)))
 
 
-def fourier_cells(motion: FourierMotion, count: int) -> Cells:
-    """One period of a series in `count` equal cells.
+def taylor_cells(middle: Array, half: Array, at: Kinematics, bound: Sequence[Array]) -> Cells:
+    """Bounds of a smooth motion from its values in the middle of each cell.
 
     Within a cell of half width h about t the value is `f(t) + f'(t) s` for some |s| <= h, but for at most
-    `h^2 / 2 max |f''|`; and no derivative of a series exceeds the sum of its amplitudes times their frequencies.
+    `h^2 / 2 max |f''|`.
+
+    Args:
+        middle, half: (M,) [s].
+        at: the motion at `middle`.
+        bound: bounds of the derivatives of orders 0 to 4 of the positions, (n,) or (M, n) each; 2 to 4 are used.
     """
-    half = 0.5 * motion.period / count
-    middle: Array = half * np.arange(1.0, 2.0 * count, 2.0)
-    at = motion.at(middle)
-    bound = _amplitudes(motion)
     slope = [at.dq, at.ddq, at.dddq, np.broadcast_to(bound[4], at.q.shape)]
+    h = half[:, None]
     low, high = [], []
     for order, value in enumerate(at):
-        rest = 0.5 * half**2 * bound[order + 2] if order < 3 else 0.0
-        reach = half * np.abs(slope[order]) + rest
+        rest = 0.5 * h**2 * bound[order + 2] if order < 3 else 0.0
+        reach = h * np.abs(slope[order]) + rest
         low.append(value - reach)
         high.append(value + reach)
-    return Cells(middle, np.full(count, half), at, Kinematics(*low), Kinematics(*high))
+    return Cells(middle, half, at, Kinematics(*low), Kinematics(*high))
 
 
-def _amplitudes(motion: FourierMotion) -> Array:
-    """(6, n) bounds of the k-th derivative of the position by its harmonics, k = 0 .. 5 (k = 0 without the mean)."""
-    count = len(motion.family.harmonics[0])
-    speed = np.hypot(motion.coefficients[:, 1 : count + 1], motion.coefficients[:, count + 1 :])
-    w = 2.0 * np.pi / motion.period * np.array(motion.family.harmonics)
-    return np.stack([(speed * w ** (k - 1)).sum(axis=1) for k in range(6)])
+def even_cells(duration: float, step: float) -> tuple[Array, Array]:
+    """Middles and half widths (M,) of equal cells not wider than `step` [s]."""
+    count = max(1, int(np.ceil(duration / step - 1e-9)))
+    half = 0.5 * duration / count
+    return half * np.arange(1.0, 2.0 * count, 2.0), np.full(count, half)

@@ -6,66 +6,34 @@ over all of it (`cells`, `torque_bound`), and those bounds are held against the 
 
 from __future__ import annotations
 
-import hashlib
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.data.trajectory import Trajectory
 from steelyard.errors import StudyError
-from steelyard.excite.cells import Cells, fourier_cells
-from steelyard.excite.fourier import FourierMotion, Kinematics, Rest
+from steelyard.excite.cells import Cells
+from steelyard.excite.checks import OUTSIDE, Check, distance_check, frame_checks, joint_checks
+from steelyard.excite.closest import Clearance
+from steelyard.excite.fourier import Rest
+from steelyard.excite.frame_limit import FrameLimit
+from steelyard.excite.kinematics import Kinematics
 from steelyard.excite.limits import MotionLimits
+from steelyard.excite.motion import Motion
 from steelyard.excite.piecewise import ends_of, sampled_cells
-from steelyard.excite.torque_bound import NominalTorque, nominal_torque, torque_bound
+from steelyard.excite.torque_bound import NominalTorque, nominal_torque
 from steelyard.finding import Finding
 from steelyard.model import Model
 
 Array = NDArray[np.float64]
 STEP = 5e-4  # [s] of a cell: half a period of the fastest controllers in use
 LEAST = 2000  # cells a motion, however short
+MOST = 120_000  # cells a motion: those of a long one are wider, which costs tightness and not truth
 AT_REST = (1e-9, 1e-9, 1e-9)  # what counts as zero at both ends: speed, acceleration, jerk in SI
 ROUNDED = (1e-6, 1e-6, 1e-2)  # the same for decimal numbers, whose jerk is a difference over one step
-
-
-class Clearance(Protocol):
-    """Answers how close a robot comes to itself and to obstacles."""
-
-    @property
-    def required(self) -> float:
-        """Distance to keep [m]."""
-
-    @property
-    def lever(self) -> Array:
-        """(n,) how far any point moves at most per unit of each joint [m/rad or 1]."""
-
-    def distance(self, q: Array) -> Array:
-        """(M,) smallest distance at positions q (M, n) [m]."""
-
-
-@dataclass(frozen=True)
-class Check:
-    """One quantity of one joint against its limit.
-
-    Attributes:
-        quantity: position, velocity, acceleration, jerk or torque; distance for collisions.
-        joint: name; the two ends of a range are two checks.
-        limit: in SI.
-        bound: what the motion reaches at most (at least, for lower limits and distances).
-        time: where [s].
-        passed: whether the bound keeps the limit.
-        use: share of the limit that is used, of a range measured from its middle.
-    """
-
-    quantity: str
-    joint: str
-    limit: float
-    bound: float
-    time: float
-    passed: bool
-    use: float
 
 
 @dataclass(frozen=True)
@@ -115,7 +83,7 @@ class Certificate:
     @property
     def findings(self) -> tuple[Finding, ...]:
         """Every failure."""
-        found = [_failure(check) for check in self.checks if not check.passed]
+        found = [check.failure for check in self.checks if not check.passed]
         if not self.at_rest:
             found.append(
                 Finding(
@@ -134,7 +102,7 @@ class Certificate:
 
 
 def certify(
-    motion: FourierMotion,
+    motion: Motion,
     model: Model,
     limits: MotionLimits,
     *,
@@ -143,8 +111,9 @@ def certify(
     uncertainty: float = 0.0,
     step: float = STEP,
     clearance: Clearance | None = None,
+    frames: Sequence[FrameLimit] = (),
 ) -> Certificate:
-    """Check a series over one period.
+    """Check a motion over its duration, of a series over one period.
 
     Args:
         motion: to be run.
@@ -155,6 +124,7 @@ def certify(
         uncertainty: share by which the real torque may exceed the nominal one.
         step: width of a cell [s]; only tightness depends on it.
         clearance: distances to keep; None leaves collisions unchecked, and says so.
+        frames: speeds and boxes to keep by points of the robot.
 
     Raises:
         StudyError: other joints, or options that make no sense.
@@ -163,19 +133,18 @@ def certify(
         raise StudyError("the motion is for other joints", value=motion.joint_names, choices=model.robot.joint_names)
     if not step > 0.0:
         raise StudyError("the step of the certificate must be a positive time [s]", value=step)
-    cells = fourier_cells(motion, max(LEAST, int(np.ceil(motion.period / step))))
-    digest = hashlib.sha256(repr((motion.joint_names, motion.family.harmonics, motion.period)).encode())
-    digest.update(motion.coefficients.tobytes())
+    cells = motion.cells(min(max(step, motion.duration / MOST), motion.duration / LEAST))
     return certify_cells(
         cells,
-        motion.at(np.array([0.0, motion.period])),
+        motion.at(np.array([0.0, motion.duration])),
         model,
         limits,
         rest=rest,
         nominal=nominal_torque(model, theta),
         uncertainty=uncertainty,
         clearance=clearance,
-        digest=digest.hexdigest(),
+        frames=frames,
+        digest=motion.digest,
         still=AT_REST,
     )
 
@@ -190,12 +159,13 @@ def certify_trajectory(
     uncertainty: float = 0.0,
     step: float = STEP,
     clearance: Clearance | None = None,
+    frames: Sequence[FrameLimit] = (),
 ) -> Certificate:
     """Check a motion from elsewhere, as a trajectory controller runs it: polynomials between its samples.
 
     Args:
         trajectory: with q, dq and, for smooth accelerations, ddq; joints by name.
-        model, limits, rest, theta, uncertainty, step, clearance: as for `certify`.
+        model, limits, rest, theta, uncertainty, step, clearance, frames: as for `certify`.
 
     Raises:
         DataError: a joint or the velocities are missing, a gap.
@@ -207,8 +177,9 @@ def certify_trajectory(
     if unknown:
         raise StudyError("the motion is for other joints", value=unknown[0], choices=model.robot.joint_names)
     ordered = trajectory.ordered(model.robot.joint_names)
+    duration = float(ordered.time[-1] - ordered.time[0])
     certificate = certify_cells(
-        sampled_cells(ordered, step),
+        sampled_cells(ordered, max(step, duration / MOST)),
         ends_of(ordered),
         model,
         limits,
@@ -216,10 +187,18 @@ def certify_trajectory(
         nominal=nominal_torque(model, theta),
         uncertainty=uncertainty,
         clearance=clearance,
+        frames=frames,
         digest=trajectory.source,
         still=ROUNDED,
     )
     jumps = "acceleration" if trajectory.ddq is None else "jerk"
+    if trajectory.ddq is None:  # torque jumps with the acceleration
+        endless = float("inf")
+        checks = [
+            replace(check, bound=endless, passed=False, use=endless) if check.quantity == "torque_rate" else check
+            for check in certificate.checks
+        ]
+        certificate = replace(certificate, checks=tuple(checks))
     return replace(certificate, not_checked=(*certificate.not_checked, f"the jumps of {jumps} at the samples"))
 
 
@@ -233,6 +212,7 @@ def certify_cells(
     nominal: NominalTorque,
     uncertainty: float,
     clearance: Clearance | None,
+    frames: Sequence[FrameLimit],
     digest: str,
     still: tuple[float, float, float],
 ) -> Certificate:
@@ -246,26 +226,9 @@ def certify_cells(
         raise StudyError("the limits are for other joints", value=limits.joint_names, choices=robot.joint_names)
     if not uncertainty >= 0.0:
         raise StudyError("the uncertainty must be a share from 0 on", value=uncertainty)
-    missed = [] if clearance else ["collisions of the robot with itself and with obstacles"]
-    missed += ["torque rate, Cartesian speed, and what the controller adds to the motion"]
-    missed += [f"torque of {name}" for name in nominal.ignored]
-    checks: list[Check] = []
-    most = cells.most
-    torque = torque_bound(robot, cells, nominal) * (1.0 + uncertainty)
-    for j, name in enumerate(robot.joint_names):
-        checks += _range(name, cells, limits, j)
-        for quantity, bound, limit in (
-            ("velocity", most.dq, limits.velocity),
-            ("acceleration", most.ddq, limits.acceleration),
-            ("jerk", most.dddq, limits.jerk),
-            ("torque", torque, limits.effort),
-        ):
-            if np.isfinite(limit[j]):
-                checks.append(_check(quantity, name, bound[:, j], float(limit[j]), cells.middle))
-            else:
-                missed.append(f"{quantity} of {name}: it has no limit")
-    if clearance is not None:
-        checks.append(_distance(clearance, cells))
+    checked = joint_checks(robot, cells, limits, nominal, 1.0 + uncertainty)
+    checked += frame_checks(robot, cells, frames)
+    checked += distance_check(cells, clearance)
     return Certificate(
         motion_digest=digest,
         model_digest=robot.digest,
@@ -273,53 +236,12 @@ def certify_cells(
         step=float(2.0 * cells.half.max()),
         uncertainty=uncertainty,
         rest=rest,
-        checks=tuple(checks),
+        checks=checked.checks,
         ends=(_most(ends.dq), _most(ends.ddq), _most(ends.dddq)),
         still=still,
-        not_checked=tuple(missed),
+        not_checked=(*checked.missed, OUTSIDE),
     )
-
-
-def _failure(check: Check) -> Finding:
-    reached = f"{check.quantity} reaches {check.bound:.6g} at {check.time:.4g} s"
-    return Finding(
-        code=f"excite.{check.quantity}",
-        level="error",
-        message=f"{reached}, the limit is {check.limit:.6g}",
-        where=check.joint,
-        value=check.bound,
-        cure="slow the motion down, make it smaller, or design it with a smaller share of the limits",
-    )
-
-
-def _range(name: str, cells: Cells, limits: MotionLimits, j: int) -> list[Check]:
-    """The two ends of the positions of one joint."""
-    center, reach = float(limits.center[j]), float(limits.reach[j])
-    low, high = int(np.argmin(cells.low.q[:, j])), int(np.argmax(cells.high.q[:, j]))
-    bottom, top = float(cells.low.q[low, j]), float(cells.high.q[high, j])
-    lower, upper, t = float(limits.lower[j]), float(limits.upper[j]), cells.middle
-    return [
-        Check("position", name, lower, bottom, float(t[low]), bottom >= lower, (center - bottom) / reach),
-        Check("position", name, upper, top, float(t[high]), top <= upper, (top - center) / reach),
-    ]
 
 
 def _most(x: Array) -> float:
     return float(np.abs(x).max())
-
-
-def _check(quantity: str, name: str, bound: Array, limit: float, times: Array) -> Check:
-    k = int(np.argmax(bound))
-    top = float(bound[k])
-    return Check(quantity, name, limit, top, float(times[k]), top <= limit, top / limit)
-
-
-def _distance(clearance: Clearance, cells: Cells) -> Check:
-    """Smallest distance, less what the points can move within a cell."""
-    moved = cells.half * (np.abs(clearance.lever) * cells.most.dq).sum(axis=1)
-    bound = clearance.distance(cells.center.q) - moved
-    k = int(np.argmin(bound))
-    nearest = float(bound[k])
-    passed = nearest >= clearance.required
-    use = clearance.required / nearest if nearest > 0.0 else float("inf")
-    return Check("distance", "robot", clearance.required, nearest, float(cells.middle[k]), passed, use)

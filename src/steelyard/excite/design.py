@@ -10,9 +10,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.basis import base_parameters
+from steelyard.basis import ParameterBasis, base_parameters
 from steelyard.errors import StudyError
-from steelyard.excite.criteria import SQUARINGS, criterion_named, exact
+from steelyard.excite.clearance import ClearanceBound, keeps_clear, resting_place, shrunk
+from steelyard.excite.criteria import SQUARINGS, Criterion, criterion_named, exact
 from steelyard.excite.envelope import DENSITY, Envelope, envelope_of
 from steelyard.excite.evolution import evolve
 from steelyard.excite.feasible_map import descend_mapped
@@ -21,11 +22,14 @@ from steelyard.excite.information import MotionInformation
 from steelyard.excite.interior import Schedule, descend
 from steelyard.excite.ipopt import descend_ipopt
 from steelyard.excite.limits import MotionLimits
-from steelyard.excite.objective import Objective, TorqueLimit
-from steelyard.excite.search import CHANGE, POLISH, START, Clock, Outcome, Progress, search
+from steelyard.excite.objective import Bound, Objective, TorqueLimit
+from steelyard.excite.payload import payload_criterion
+from steelyard.excite.search import CHANGE, POLISH, START, Clock, Outcome, Progress, Watch, search
 from steelyard.excite.sequential import descend_sequential
 from steelyard.model import Model
+from steelyard.robot.collision import CollisionModel
 from steelyard.robot.motion import BLOCK
+from steelyard.robot.separation import Separation
 from steelyard.terms.rigid_body import RigidBody
 
 Array = NDArray[np.float64]
@@ -39,6 +43,8 @@ SCHEDULES = {
 }
 DENSE = 40
 COARSE = 10  # instants a period of the highest harmonic for quadratic programs, which grow with them
+NEAR = 0.03  # [m] beyond the distance to keep, from where on pairs push each other away
+CLEAR_STEP = 4e-3  # [s] of the cells in which distances are looked at; certificates look closer
 SHARPER = 2  # squarings more for the last polish, when the shape is there and the extremes matter
 
 
@@ -90,6 +96,9 @@ def design_motion(
     deviations: Sequence[float] | None = None,
     prior: Array | None = None,
     nominal: Array | None = None,
+    payload: str | None = None,
+    bounds: Sequence[Bound] = (),
+    clearance: CollisionModel | None = None,
     optimiser: str = "interior",
     starts: int = 4,
     changes: int = 120,
@@ -105,7 +114,7 @@ def design_motion(
     Args:
         model: robot and terms.
         limits: of its joints; torque limits use the nominal parameters.
-        criterion: d, a, e, condition or condition_scaled; see `criteria`.
+        criterion: d, a, e, condition or condition_scaled; see `criteria`. Or payload: D for what a body carries alone.
         columns: base parameters of the rigid bodies alone, or of all terms.
         period: [s].
         harmonics: how many, the same 1, 2, .. for every joint; or the numbers for each joint.
@@ -114,8 +123,11 @@ def design_motion(
             or a little more, to fill the kernel's blocks.
         share: of every limit that may be used.
         deviations: torque noise of each joint [N m or N], one for all when not given.
-        prior: (b, b) information on the base parameters that is there already.
+        prior: (b, b) information on the base parameters that is there already; for a payload, without it.
         nominal: (p,) parameters for the torque limits; those of the model file when not given.
+        payload: the body that carries it.
+        bounds: to be kept besides, at the samples.
+        clearance: distances of the robot to itself and to obstacles, kept at every instant.
         optimiser: interior, feasible_map, slsqp; with their extras cma and ipopt.
         starts: independent starts.
         changes: further searches from a good motion with one joint changed.
@@ -139,34 +151,47 @@ def design_motion(
         noise=None if deviations is None else np.asarray(deviations, dtype=np.float64),
         prior=prior,
         nominal=values,
+        criterion=criterion,
+        payload=payload,
+        bounds=bounds,
+        clearance=clearance,
     )
     clock = Clock(budget)
     outcome = search(
         problem.family,
         problem.envelope,
-        local=partial(_local, local_of, problem, criterion, clock),
-        score=partial(_score, problem, criterion),
+        local=partial(_local, local_of, problem),
+        score=partial(_score, problem),
         starts=starts,
         changes=changes,
         seed=seed,
         clock=clock,
         progress=progress,
     )
-    coefficients = problem.family.coefficients(outcome.x)
-    coefficients[:, 0] += limits.center
-    motion = FourierMotion(model.robot.joint_names, problem.family, coefficients)
+    motion = _motion(limits, problem.family, outcome.x)
     information = problem.sharp.matrix(outcome.x)
     return Design(motion, criterion, columns, problem.names, outcome.value, information, outcome, seed, limits, share)
 
 
 class _Problem(NamedTuple):
-    """What is searched: motions, their limits, and the objective with dry friction smoothed and sharp."""
+    """What is searched: motions, their limits, the objective with dry friction smoothed and sharp, the judges,
+    and where no instant may come too near: a place to rest (n,), less the middle, and whether a motion is clear."""
 
     family: FourierFamily
     envelope: Envelope
     smooth: Objective
     sharp: Objective
     names: tuple[str, ...]
+    judges: _Judges
+    rest: Array
+    clear: Callable[[Array], bool]
+
+
+class _Judges(NamedTuple):
+    """The criterion with smooth extremes, by the squarings that make them sharper, and the exact one."""
+
+    smooth: Callable[[int], Criterion]
+    exact: Callable[[Array], float]
 
 
 def _problem(
@@ -180,6 +205,10 @@ def _problem(
     noise: Array | None,
     prior: Array | None,
     nominal: Array,
+    criterion: str,
+    payload: str | None,
+    bounds: Sequence[Bound],
+    clearance: CollisionModel | None,
 ) -> _Problem:
     """Raises StudyError where limits and robot do not fit."""
     if limits.joint_names != model.robot.joint_names:
@@ -192,23 +221,57 @@ def _problem(
     basis, narrow = base_parameters(model), limits.share(share)
     if not basis.names:
         raise StudyError("the model has no parameters that a motion could tell", value=model.names)
+    judges = _judges(criterion, basis, payload, prior)
     torque = TorqueLimit(basis.regroup(nominal), narrow.effort) if np.isfinite(narrow.effort).any() else None
+    known = prior if payload is None else None
+    rest = np.zeros((family.joints, family.variables))
+    if clearance is not None:
+        rest[:, 0] = resting_place(clearance, narrow) - limits.center
+        bounds = (*bounds, ClearanceBound(Separation(clearance, count, within=clearance.required + NEAR)))
     smooth, sharp = (
         Objective(
             family,
             limits.center,
-            MotionInformation(model, basis.names, count, deviations=noise, prior=prior, sign_speeds=speeds),
+            MotionInformation(model, basis.names, count, deviations=noise, prior=known, sign_speeds=speeds),
             samples=count,
             torque=torque,
+            bounds=bounds,
         )
         for speeds in (SIGN_SHARE * limits.velocity, None)
     )
-    if not smooth.load(np.zeros((family.joints, family.variables))) < 1.0:
+    if not smooth.load(rest) < 1.0:
         raise StudyError(
-            "the torque limits do not even hold the robot in the middle of its range",
-            value=[float(e) for e in limits.effort], cure="check the effort limits, the masses and gravity",
+            "the torque limits do not even hold the robot in the middle of its range, or it cannot stand there",
+            value=[float(e) for e in limits.effort],
+            cure="check the effort limits, the masses and gravity; narrow the positions to where it is free",
+        )
+    clear = partial(_clear, clearance, limits, family)
+    envelope = envelope_of(family, narrow, density=density)
+    return _Problem(family, envelope, smooth, sharp, basis.names, judges, rest[:, 0], clear)
+
+
+def _motion(limits: MotionLimits, family: FourierFamily, x: Array) -> FourierMotion:
+    coefficients = family.coefficients(x)
+    coefficients[:, 0] += limits.center
+    return FourierMotion(limits.joint_names, family, coefficients)
+
+
+def _clear(clearance: CollisionModel | None, limits: MotionLimits, family: FourierFamily, x: Array) -> bool:
+    return clearance is None or keeps_clear(clearance, _motion(limits, family, x).cells(CLEAR_STEP))
+
+
+def _judges(criterion: str, basis: ParameterBasis, payload: str | None, prior: Array | None) -> _Judges:
+    """Raises StudyError: not a criterion, or a payload without it and the other way round."""
+    if (criterion == "payload") != (payload is not None):
+        raise StudyError(
+            "the criterion payload and the body that carries one belong together", value=(criterion, payload),
+            cure="give both or neither",
         )  # fmt: skip
-    return _Problem(family, envelope_of(family, narrow, density=density), smooth, sharp, basis.names)
+    if payload is None:
+        criterion_named(criterion)
+        return _Judges(lambda squarings: criterion_named(criterion, squarings=squarings), partial(exact, criterion))
+    judge = payload_criterion(basis, payload, prior)
+    return _Judges(lambda _: judge, lambda G: judge(G, False).value)
 
 
 def _chosen(model: Model, columns: str, nominal: Array | None) -> tuple[Model, Array]:
@@ -259,13 +322,15 @@ def _optimiser(name: str) -> Descend:
     return known[name]
 
 
-def _local(local_of: Descend, problem: _Problem, criterion: str, clock: Clock, x: Array, kind: int) -> Array:
-    """One local search, from a motion that is first made slow enough for the torque limits."""
-    while not problem.smooth.load(x) < 1.0:
-        x = 0.7 * x
-    smooth = criterion_named(criterion, squarings=SQUARINGS + (SHARPER if kind == POLISH else 0))
-    return local_of(problem.smooth, problem.envelope, x, smooth, schedule=SCHEDULES[kind], expired=clock.expired)
+def _local(local_of: Descend, problem: _Problem, x: Array, kind: int, watch: Watch) -> Array:
+    """One local search, from a motion that is first made small enough for what is not linear."""
+    x = shrunk(x, problem.rest, lambda x: problem.smooth.load(x) < 1.0, factor=0.7)
+    watch(x)
+    smooth = problem.judges.smooth(SQUARINGS + (SHARPER if kind == POLISH else 0))
+    found = local_of(problem.smooth, problem.envelope, x, smooth, schedule=SCHEDULES[kind], watch=watch)
+    return shrunk(found, problem.rest, problem.clear, factor=0.99)
 
 
-def _score(problem: _Problem, criterion: str, x: Array) -> float:
-    return exact(criterion, problem.sharp.matrix(x)) if problem.sharp.load(x) < 1.0 else float("inf")
+def _score(problem: _Problem, x: Array) -> float:
+    usable = problem.sharp.load(x) < 1.0 and problem.clear(x)
+    return problem.judges.exact(problem.sharp.matrix(x)) if usable else float("inf")

@@ -26,7 +26,7 @@ def evolve(
     criterion: Criterion,
     *,
     schedule: Schedule,
-    expired: Callable[[], bool],
+    watch: Callable[[Array], bool],
 ) -> Array:
     """A better motion that touches its limits; arguments as for `interior.descend`, with its last weight.
 
@@ -51,7 +51,9 @@ def evolve(
     seed = 1 + int(np.abs(x).sum() * 1e6) % (2**31 - 2)  # from the start, which is random itself
     options = {"seed": seed, "verbose": -9, "maxiter": GENERATIONS * schedule.steps, "CMA_diagonal": 0}
     strategy = cma.CMAEvolutionStrategy(x.ravel(), SPREAD, options)
-    while not strategy.stop() and not expired():
+    best = x
+    while not strategy.stop() and not watch(best):
         candidates = strategy.ask()
         strategy.tell(candidates, [value(candidate) for candidate in candidates])
-    return feasible(strategy.result.xbest if strategy.result.xbest is not None else x.ravel())
+        best = feasible(strategy.result.xbest)
+    return best

@@ -28,7 +28,7 @@ def descend_mapped(
     criterion: Criterion,
     *,
     schedule: Schedule,
-    expired: Callable[[], bool],
+    watch: Callable[[Array], bool],
 ) -> Array:
     """A better motion that touches its limits; arguments as for `interior.descend`, with its last weight."""
     from scipy.optimize import minimize
@@ -49,17 +49,20 @@ def descend_mapped(
         along = np.sum(slope * c, axis=1, keepdims=True)
         return value, ((INSIDE * slope - along * rows) / gauge[:, None]).ravel()
 
-    def watch(flat: Array) -> None:
-        if expired():
+    def inside(flat: Array) -> Array:
+        free = flat.reshape(shape)
+        return INSIDE * free / envelope.gauge(free)[:, None]
+
+    def after(flat: Array) -> None:
+        if watch(inside(flat)):
             raise StopIteration
 
     steps = STEPS_AT_ONCE * schedule.steps
     result = minimize(
-        mapped, x.ravel(), jac=True, method="L-BFGS-B", callback=watch,
+        mapped, x.ravel(), jac=True, method="L-BFGS-B", callback=after,
         options={"maxiter": steps, "maxfun": 2 * steps, "maxcor": 30},
     )  # fmt: skip
-    found = result.x.reshape(shape)
-    return INSIDE * found / envelope.gauge(found)[:, None]
+    return inside(result.x)
 
 
 INSIDE = 1.0 - 1e-9

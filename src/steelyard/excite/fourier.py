@@ -9,28 +9,23 @@ These equations are solved once: what is left free are the *variables* of a join
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.data.trajectory import Trajectory
 from steelyard.errors import StudyError
+from steelyard.excite.cells import Cells, even_cells, taylor_cells
+from steelyard.excite.kinematics import Kinematics
+from steelyard.excite.motion import sampled
 
 Array = NDArray[np.float64]
 Rest = Literal["free", "acceleration", "jerk"]
 ORDERS = 4
-
-
-class Kinematics(NamedTuple):
-    """Positions, velocities, accelerations and jerks, each (K, n) in SI."""
-
-    q: Array
-    dq: Array
-    ddq: Array
-    dddq: Array
 
 
 @dataclass(frozen=True)
@@ -140,6 +135,33 @@ class FourierMotion:
         """[s]."""
         return self.family.period
 
+    @property
+    def duration(self) -> float:
+        """One period [s]."""
+        return self.family.period
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of joints, harmonics, period and coefficients."""
+        digest = hashlib.sha256(repr((self.joint_names, self.family.harmonics, self.period)).encode())
+        digest.update(self.coefficients.tobytes())
+        return digest.hexdigest()
+
+    def cells(self, step: float) -> Cells:
+        """One period in equal cells not wider than `step` [s].
+
+        No derivative of a series exceeds the sum of its amplitudes times their frequencies.
+        """
+        middle, half = even_cells(self.period, step)
+        return taylor_cells(middle, half, self.at(middle), self._amplitudes())
+
+    def _amplitudes(self) -> list[Array]:
+        """(n,) bounds of the derivatives of the position of orders 0 to 4 (0 without the mean)."""
+        count = len(self.family.harmonics[0])
+        speed = np.hypot(self.coefficients[:, 1 : count + 1], self.coefficients[:, count + 1 :])
+        w = 2.0 * np.pi / self.period * np.array(self.family.harmonics)
+        return [(speed * w ** (k - 1)).sum(axis=1) for k in range(5)]
+
     def at(self, times: Array) -> Kinematics:
         """The motion at `times` [s]; derivatives are those of the series, not differences."""
         times = np.asarray(times, dtype=np.float64)
@@ -164,15 +186,7 @@ class FourierMotion:
         Raises:
             StudyError: rate times period is not a whole number of samples.
         """
-        steps = self.period * rate * periods
-        if not steps >= 1.0 or abs(steps - round(steps)) > 1e-6 * steps:
-            raise StudyError(
-                "the period is not a whole number of samples", value=f"{self.period} s at {rate} Hz",
-                cure="choose a period that is a multiple of the controller's step",
-            )  # fmt: skip
-        times = np.arange(round(steps) + 1) / rate
-        q, dq, ddq, _ = self.at(times)
-        return Trajectory(time=times, joint_names=self.joint_names, q=q, dq=dq, ddq=ddq, name=self.name)
+        return sampled(self, rate, periods=periods)
 
 
 def shared_harmonics(joints: int, count: int, *, odd: bool = False) -> tuple[tuple[int, ...], ...]:

@@ -22,7 +22,7 @@ from steelyard.excite.objective import Evaluation, Objective
 Array = NDArray[np.float64]
 FIRST_CURVATURE = 0.1  # criteria are logarithms and the variables speeds in rad/s: both of order one
 DECREASE = 1e-4  # share of the predicted decrease that a step must bring (Armijo)
-BACK_OFF, TRIALS = 0.4, 12
+LEAST, MOST, TRIALS = 0.1, 0.5, 12  # shares of a step that was too long to try next, and how often
 EDGE = 0.95  # of the way to the nearest limit
 ENOUGH = 1e-3  # stop when half a Newton step promises less than this times mu
 
@@ -51,7 +51,7 @@ def descend(
     criterion: Criterion,
     *,
     schedule: Schedule,
-    expired: Callable[[], bool],
+    watch: Callable[[Array], bool],
 ) -> Array:
     """A better motion inside the limits.
 
@@ -61,7 +61,7 @@ def descend(
         x: (n, m) variables strictly inside them; returned as they are when they cannot be judged.
         criterion: smooth.
         schedule: barrier weights.
-        expired: asked after every step; the latest iterate is returned when it says so.
+        watch: told every iterate; the latest one is returned when it says so.
     """
     mu = schedule.first
     learned = np.eye(x.size) * FIRST_CURVATURE
@@ -69,10 +69,8 @@ def descend(
         here = Point(x, objective.evaluate(x, criterion, barrier=mu), envelope.barrier(x))
         if not np.isfinite(here.smooth.value):
             return x
-        x, learned = _center(
-            objective, envelope, here, criterion, learned, mu=mu, steps=schedule.steps, expired=expired
-        )
-        if mu <= schedule.last or expired():
+        x, learned = _center(objective, envelope, here, criterion, learned, mu=mu, steps=schedule.steps, watch=watch)
+        if mu <= schedule.last or watch(x):
             return x
         mu = max(mu * schedule.shrink, schedule.last)
 
@@ -86,13 +84,13 @@ def _center(
     *,
     mu: float,
     steps: int,
-    expired: Callable[[], bool],
+    watch: Callable[[Array], bool],
 ) -> tuple[Array, Array]:
     """Descend with one barrier weight; the last point and what was learned about the curvature."""
     fresh = False
     for _ in range(steps):
         step, promise = _newton_step(here, learned, mu)
-        if promise < ENOUGH * mu or expired():
+        if promise < ENOUGH * mu or watch(here.x):
             break
         there = _search(objective, envelope, here, step, promise, criterion, mu)
         if there is None:
@@ -139,9 +137,13 @@ def _search(
         smooth = objective.evaluate(x, criterion, barrier=mu)
         if np.isfinite(smooth.value):
             barrier = envelope.barrier(x)
-            if smooth.value + mu * barrier.value <= value - DECREASE * length * promise:
+            rise = smooth.value + mu * barrier.value - value
+            if rise <= -DECREASE * length * promise:
                 return Point(x, smooth, barrier)
-        length *= BACK_OFF
+            share = 0.5 * length * promise / (rise + length * promise)  # lowest point of the parabola through both
+            length *= min(max(share, LEAST), MOST)
+        else:
+            length *= LEAST
     return None
 
 

@@ -25,7 +25,7 @@ def descend_ipopt(
     criterion: Criterion,
     *,
     schedule: Schedule,
-    expired: Callable[[], bool],
+    watch: Callable[[Array], bool],
 ) -> Array:
     """A better motion inside its limits; arguments as for `interior.descend`, with its last weight.
 
@@ -42,9 +42,12 @@ def descend_ipopt(
 
     n, m = x.shape
 
+    def inside(at: Array) -> Array:
+        return at / np.maximum(1.0, envelope.gauge(at))[:, None]
+
     def value(flat: Any) -> float:
         at = np.asarray(flat, dtype=np.float64).reshape(n, m)
-        return np.nan if expired() else objective.value(at, criterion, barrier=schedule.last)
+        return np.nan if watch(inside(at)) else objective.value(at, criterion, barrier=schedule.last)
 
     def slope(flat: Any) -> Array:
         at = np.asarray(flat, dtype=np.float64).reshape(n, m)
@@ -66,7 +69,7 @@ def descend_ipopt(
     found = np.asarray(solution["x"]).reshape(n, m)
     if not np.isfinite(found).all():
         return x
-    return found / np.maximum(1.0, envelope.gauge(found))[:, None]
+    return inside(found)
 
 
 def _callback(casadi: Any, size: int, value: Callable[[Any], float], slope: Callable[[Any], Array]) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ class JointLimit:
         lower, upper: [rad or m].
         velocity, acceleration, jerk: [rad/s or m/s] and their derivatives.
         effort: [N m or N].
+        torque_rate: how fast it may change [N m/s or N/s].
     """
 
     lower: float | None = None
@@ -31,6 +32,7 @@ class JointLimit:
     acceleration: float | None = None
     jerk: float | None = None
     effort: float | None = None
+    torque_rate: float | None = None
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,7 @@ class MotionLimits:
         lower, upper: (n,) [rad or m], finite.
         velocity, acceleration, jerk: (n,) [rad/s or m/s] and their derivatives; only the jerk may be infinite.
         effort: (n,) [N m or N], infinite where there is none.
+        torque_rate: (n,) [N m/s or N/s], infinite where there is none; empty for no limit at all.
     """
 
     joint_names: tuple[str, ...]
@@ -51,15 +54,18 @@ class MotionLimits:
     acceleration: Array
     jerk: Array
     effort: Array
+    torque_rate: Array = field(default_factory=lambda: np.zeros(0))
 
     def __post_init__(self) -> None:
-        for field in fields(self)[1:]:
-            values = np.array(getattr(self, field.name), dtype=np.float64)
+        if not np.size(self.torque_rate):
+            object.__setattr__(self, "torque_rate", np.full(len(self.joint_names), np.inf))
+        for name in [f.name for f in fields(self)[1:]]:
+            values = np.array(getattr(self, name), dtype=np.float64)
             values.setflags(write=False)
-            object.__setattr__(self, field.name, values)
+            object.__setattr__(self, name, values)
             if values.shape != (len(self.joint_names),):
-                raise StudyError(f"{field.name} must be one number a joint", value=values.shape)
-            self._check(field.name, values)
+                raise StudyError(f"{name} must be one number a joint", value=values.shape)
+            self._check(name, values)
         for j, name in enumerate(self.joint_names):
             if not self.lower[j] < self.upper[j]:
                 raise StudyError(
@@ -69,7 +75,7 @@ class MotionLimits:
 
     def _check(self, name: str, values: Array) -> None:
         for j, value in enumerate(values):
-            endless = np.isinf(value) and name in ("jerk", "effort")
+            endless = np.isinf(value) and name in ("jerk", "effort", "torque_rate")
             if (
                 np.isnan(value)
                 or (np.isinf(value) and not endless)
@@ -106,6 +112,7 @@ class MotionLimits:
             acceleration=fraction * self.acceleration,
             jerk=fraction * self.jerk,
             effort=fraction * self.effort,
+            torque_rate=fraction * self.torque_rate,
         )
 
 
@@ -139,6 +146,7 @@ def motion_limits(
         "acceleration": _tighter(None, given, lambda limit: limit.acceleration),
         "jerk": _tighter(None, given, lambda limit: limit.jerk),
         "effort": _tighter(robot.effort_limit, given, lambda limit: limit.effort),
+        "torque_rate": _tighter(None, given, lambda limit: limit.torque_rate),
     }
     for j, name in enumerate(robot.joint_names):
         if not np.isfinite(limits["lower"][j] + limits["upper"][j]):

@@ -22,7 +22,7 @@ from steelyard.excite.fourier import FourierFamily
 Array = NDArray[np.float64]
 INSIDE = 0.9  # of the limits, for every start
 WANDER = 0.04  # how much worse than the best a motion may be and still be changed next; criteria are logarithms
-SEARCHING = 0.85  # share of the budget after which no new search begins
+SEARCHING = 0.92  # share of the budget after which no new search begins
 
 
 class Progress(NamedTuple):
@@ -73,8 +73,16 @@ class Clock:
         return self.seconds >= SEARCHING * self._budget
 
 
-Local = Callable[[Array, int], Array]
+Watch = Callable[[Array], bool]
+Local = Callable[[Array, int, Watch], Array]
 START, CHANGE, POLISH = 0, 1, 2
+
+
+class Found(NamedTuple):
+    """Variables and their exact value; one object, so that an interrupt finds both or neither."""
+
+    x: Array
+    value: float
 
 
 def search(
@@ -91,11 +99,13 @@ def search(
 ) -> Outcome:
     """Search until all is done, the budget is used up or the user interrupts; the best so far is always kept.
 
-    The same seed gives the same motion wherever the budget is not what ends the search.
+    The same seed gives the same motion wherever the budget is not what ends the search. An interrupt counts the local
+    search it ends, too: its first or latest iterate is kept where it is the best.
 
     Args:
         family, envelope: of the motions.
-        local: local optimiser, called with variables and whether this is a START, a CHANGE or the last POLISH.
+        local: local optimiser, called with variables, whether this is a START, a CHANGE or the last POLISH, and what
+            to tell every usable iterate; that says whether to stop.
         score: the exact criterion, infinite for what cannot be used.
         starts: independent starts.
         changes: changes of one joint.
@@ -104,33 +114,42 @@ def search(
         progress: told after every local search.
     """
     rng = np.random.default_rng(seed)
-    best, value, done, stopped = random_start(family, envelope, rng), np.inf, 0, "done"
-    current, present = best, np.inf
+    best = present = Found(random_start(family, envelope, rng), np.inf)
+    told: tuple[Array, ...] = (best.x,)
+    done, stopped = 0, "done"
+
+    def watch(x: Array) -> bool:
+        nonlocal told
+        told = (*told[:1], x)
+        return clock.expired()
+
     planned = starts + changes + 1
     try:
         for k in range(planned):
             polish = k == planned - 1 or clock.late()
             if polish:
-                x, kind = best, POLISH
+                x, kind = best.x, POLISH
             elif k < starts:
                 x, kind = random_start(family, envelope, rng), START
             else:
-                x, kind = _changed(family, envelope, current, rng), CHANGE
-            found = local(x, kind)
-            reached = score(found)
-            if reached < value:
-                best, value = found, reached
-            if reached < present or (k >= starts and reached < value + WANDER):
-                current, present = found, reached
+                x, kind = _changed(family, envelope, present.x, rng), CHANGE
+            told = ()
+            reached = local(x, kind, watch)
+            found = Found(reached, score(reached))
+            if found.value < best.value:
+                best = found
+            if found.value < present.value or (k >= starts and found.value < best.value + WANDER):
+                present = found
             done += 1
             if progress is not None:
-                progress(Progress(clock.seconds, done, planned, value))
+                progress(Progress(clock.seconds, done, planned, best.value))
             if polish:
                 stopped = "done" if done == planned else "budget"
                 break
     except KeyboardInterrupt:
         stopped = "interrupted"
-    return Outcome(best, value, done, clock.seconds, stopped)
+        best = min([best, *(Found(x, score(x)) for x in told)], key=lambda found: found.value)
+    return Outcome(best.x, best.value, done, clock.seconds, stopped)
 
 
 def random_start(family: FourierFamily, envelope: Envelope, rng: np.random.Generator) -> Array:

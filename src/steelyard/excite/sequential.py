@@ -27,7 +27,7 @@ def descend_sequential(
     criterion: Criterion,
     *,
     schedule: Schedule,
-    expired: Callable[[], bool],
+    watch: Callable[[Array], bool],
 ) -> Array:
     """A better motion inside its limits; arguments as for `interior.descend`, with its last weight."""
     from scipy.optimize import minimize
@@ -45,14 +45,17 @@ def descend_sequential(
         value, slope = objective.evaluate(flat.reshape(n, m), criterion, barrier=schedule.last)
         return (value, slope.ravel()) if np.isfinite(value) else (UNUSABLE, np.zeros_like(flat))
 
-    def watch(flat: Array) -> None:
-        if expired():
+    def inside(flat: Array) -> Array:
+        found = flat.reshape(n, m)
+        return found / np.maximum(1.0, envelope.gauge(found))[:, None]
+
+    def after(flat: Array) -> None:
+        if watch(inside(flat)):
             raise StopIteration
 
     result = minimize(
-        value, x.ravel(), jac=True, method="SLSQP", callback=watch,
+        value, x.ravel(), jac=True, method="SLSQP", callback=after,
         constraints={"type": "ineq", "fun": lambda flat: 1.0 + both @ flat, "jac": lambda flat: both},
         options={"maxiter": schedule.steps, "ftol": 1e-6},
     )  # fmt: skip
-    found = result.x.reshape(n, m)
-    return found / np.maximum(1.0, envelope.gauge(found))[:, None]
+    return inside(result.x)

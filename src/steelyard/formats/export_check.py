@@ -42,14 +42,14 @@ class ExportCheck:
 
 
 def check_export(source: bytes, patched: bytes, values: ExportValues, *, name: str) -> ExportCheck:
-    """Read a patched URDF or MJCF with the linter and compare inverse dynamics with the identified values.
+    """Read a patched or converted URDF or MJCF with the linter and compare its torque with the identified values.
 
     ``tau = M(q) ddq + h(q, dq) + rotor_inertia ddq + damping dq + friction sign(dq)`` of every coordinate of the file
     (joints that the identification locked move too), at `SAMPLES` random states inside the limits, the same each
     time, on a base that stands. A URDF has no rotor inertia, so there it is left out.
 
     Args:
-        source: the file that was patched.
+        source: the file that was patched or converted.
         patched: what came of it.
         values: what it should say.
         name: of the file, for messages.
@@ -59,7 +59,7 @@ def check_export(source: bytes, patched: bytes, values: ExportValues, *, name: s
     """
     gravity = np.asarray(values.robot.gravity)
     before, after = description_of(source, name), description_of(patched, name)
-    held = _held(values, rotor=before.format == "mjcf")
+    held = _held(values, rotor=after.format == "mjcf")
     wanted = _with_values(build_robot(before, gravity, mimic="project", floating=False), held)
     found = build_robot(after, gravity, mimic="project", floating=False)
     difference = torque_difference(wanted, found)

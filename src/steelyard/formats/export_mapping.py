@@ -84,8 +84,8 @@ _TABLE: dict[Target, dict[str, tuple[str, str]]] = {
         COULOMB: ("joint_dynamics.<joint>.coulomb_friction_nm, _n", "tau = fc sign(dq)"),
         ROTOR: ("joint_dynamics.<joint>.rotor_inertia_kg_m2, _kg", "reflected; tau = Ia ddq"),
         BIAS: ("joint_dynamics.<joint>.torque_bias_nm, force_bias_n", "tau = b"),
-        TOOL: ("tool_dynamics.mass_kg, .center_of_mass_m, .inertia_kg_m2", "inertia about the tool's centre of mass"),
-        OTHER: ("joint_dynamics.<joint>.<term>_<unit>", ""),
+        TOOL: ("tool_dynamics.mass_kg, .center_of_mass_m, .inertia_about_center_of_mass_kg_m2", "in the tool's frame"),
+        OTHER: ("joint_dynamics.<joint>.<term>_<unit>", "couplings: other_dynamics.<column>_<unit>"),
     },
     "drake": {
         MASS: ("SpatialInertia(mass=)", ""),
@@ -158,6 +158,12 @@ def not_held(values: ExportValues, target: Target) -> tuple[Finding, ...]:
             more = f" and {len(joints) - _LISTED} more" if len(joints) > _LISTED else ""
             message = f"the {quantity} of {', '.join(joints[:_LISTED])}{more} has no place in the target {target}"
             found.append(Finding("export.not_held", "warning", message, target, len(joints), entry.note))
+    if values.others and target != "profile":
+        message = (
+            f"{', '.join(other.name for other in values.others[:_LISTED])} belong to no single joint, and have no "
+        )
+        message += f"place in the target {target}"
+        found.append(Finding("export.not_held", "warning", message, target, len(values.others), "use the profile"))
     if values.links and not destination(target, INERTIA).place:
         entry = destination(target, INERTIA)
         message = f"masses, centres of mass and inertias have no place in the target {target}"

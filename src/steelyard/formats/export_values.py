@@ -26,7 +26,7 @@ _NONNEGATIVE = ("damping", "friction", "rotor_inertia")
 
 @dataclass(frozen=True)
 class JointQuantity:
-    """An identified joint parameter that model files have no field for: column quantity, value, unit."""
+    """An identified parameter that model files have no field for: column quantity, value, unit."""
 
     name: str
     value: float
@@ -61,12 +61,14 @@ class ExportValues:
         links: (10,) parameters about each link's own origin, links in file order.
         joints: dynamics, joints in model order.
         findings: what an engineer should know before using the files.
+        others: quantities that belong to no single joint, by the whole name of their column: couplings.
     """
 
     robot: Robot
     links: Mapping[str, Array]
     joints: Mapping[str, JointDynamics]
     findings: tuple[Finding, ...]
+    others: tuple[JointQuantity, ...] = ()
 
     @property
     def identified(self) -> Robot:

@@ -4,7 +4,8 @@
       shoulder: {has_acceleration_limits: true, max_acceleration: 6.0, has_jerk_limits: false}
 
 A limit counts when its `has_..._limits` is true. Said to be false, the joint has no such limit; left out, nothing is
-known of it. Numbers are in SI; the tags !degrees and !radians of xacro files are understood.
+known of it. Numbers are in SI; the tags !degrees and !radians of xacro files are understood. `torque_rate` [N m/s] is
+a quantity of our own.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ T = TypeVar("T")
 LARGEST = 2**20
 """Bytes in a limits file; a page of text is meant."""
 
-_QUANTITIES = ("position", "velocity", "acceleration", "deceleration", "jerk", "effort")
+_QUANTITIES = ("position", "velocity", "acceleration", "deceleration", "jerk", "effort", "torque_rate")
 _FLAGS = {q: f"has_{q}_limits" for q in _QUANTITIES}
 _NUMBERS = {q: (f"max_{q}",) for q in _QUANTITIES} | {"position": ("min_position", "max_position")}
 _OTHER = ("angle_wraparound", "has_soft_limits", "k_position", "k_velocity", "soft_lower_limit", "soft_upper_limit")
@@ -152,6 +153,7 @@ def _limit(entries: dict[str, Node], node: Node, where: str, joint: str) -> Join
         acceleration=speeding,
         jerk=values.get("max_jerk"),
         effort=values.get("max_effort"),
+        torque_rate=values.get("max_torque_rate"),
     )
 
 

@@ -27,7 +27,8 @@ def write_mjcf(source: bytes, values: ExportValues, *, name: str = "robot.urdf")
     Every link is a body of its own, in the frame it has in the URDF, so that links joined by fixed joints keep their
     own parameters; a root link called world without inertial is MuJoCo's world. Joints have ``damping``,
     ``frictionloss`` and ``armature``: identified where they were, else as in the URDF. Mimics become equality
-    constraints. The result is read again by the linter and compared.
+    constraints; velocity limits, where every joint has one, a ``<numeric name="velocity_limit">``, which our reader
+    knows. The result is read again by the linter and compared.
 
     Args:
         source: the URDF that the values were identified with.
@@ -58,6 +59,7 @@ def write_mjcf(source: bytes, values: ExportValues, *, name: str = "robot.urdf")
         *_bodies(description, wanted, values),
         "  </worldbody>",
         *_mimics(description),
+        *_speeds(description),
         "</mujoco>",
     ]
     written = ("\n".join(lines) + "\n").encode()
@@ -68,9 +70,7 @@ def write_mjcf(source: bytes, values: ExportValues, *, name: str = "robot.urdf")
 
 def _bodies(description: UrdfDescription, wanted: dict[str, Array | None], values: ExportValues) -> Iterator[str]:
     """The tree from the root, depth first in file order."""
-    ahead: dict[str, list[UrdfJoint]] = {}
-    for joint in description.joints:
-        ahead.setdefault(joint.parent, []).append(joint)
+    ahead = _ahead(description)
     waiting: list[tuple[str, UrdfJoint | None, int] | str] = [(description.root, None, 2)]
     if description.root == _WORLD and wanted[_WORLD] is None:
         waiting = [(joint.child, joint, 2) for joint in reversed(ahead.get(_WORLD, []))]
@@ -92,6 +92,14 @@ def _bodies(description: UrdfDescription, wanted: dict[str, Array | None], value
             yield f"{indent}  {_inertial(own)}"
         waiting.append(f"{indent}</body>")
         waiting.extend((joint.child, joint, depth + 1) for joint in reversed(ahead.get(link, [])))
+
+
+def _ahead(description: UrdfDescription) -> dict[str, list[UrdfJoint]]:
+    """The joints that hang on each link."""
+    ahead: dict[str, list[UrdfJoint]] = {}
+    for joint in description.joints:
+        ahead.setdefault(joint.parent, []).append(joint)
+    return ahead
 
 
 def _joint(joint: UrdfJoint, found: JointDynamics) -> str:
@@ -136,6 +144,20 @@ def _mimics(description: UrdfDescription) -> list[str]:
         if joint.mimic is not None
     ]
     return ["  <equality>", *rows, "  </equality>"] if rows else []
+
+
+def _speeds(description: UrdfDescription) -> list[str]:
+    """Velocity limits in the order in which the joints are written: depth first."""
+    ahead = _ahead(description)
+    waiting, limits = list(reversed(ahead.get(description.root, []))), []
+    while waiting:
+        joint = waiting.pop()
+        limits += [joint.velocity] if joint.moves else []
+        waiting += reversed(ahead.get(joint.child, []))
+    known = [limit for limit in limits if limit is not None]
+    if not known or len(known) < len(limits):
+        return []
+    return ["  <custom>", f'    <numeric name="velocity_limit" data="{_numbers(tuple(known))}"/>', "  </custom>"]
 
 
 def _numbers(values: Array | tuple[float, ...]) -> str:

@@ -10,15 +10,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.errors import ModelError
-from steelyard.formats.export_values import ExportValues, JointDynamics
+from steelyard.formats.export_values import ExportValues, JointDynamics, JointQuantity
 from steelyard.formats.yaml_text import Value, yaml_text
 from steelyard.robot.inertia import tensor
+from steelyard.robot.robot import Robot
 
 Array = NDArray[np.float64]
 SCHEMA_VERSION = 1
 _COMMENT = (
     "Dynamics identified by Steelyard. The unit of a value is the end of its key; torques are at the joint side.",
     "tau = ... + viscous_friction dq + coulomb_friction sign(dq) + torque_bias + rotor_inertia ddq",
+)
+_OTHERS = {  # beginning of a quantity's name: its torque
+    "friction_above_": "friction_above_<v>: + f tanh(dq / v), v [rad/s or m/s]",
+    "coulomb_friction_positive": "coulomb_friction_positive, _negative: + f while dq > 0, - f while dq < 0",
+    "stribeck_friction": "stribeck_friction: + f sign(dq) exp(-(dq / v)^2), v = 0.05 rad/s or m/s",
+    "quadratic_friction": "quadratic_friction: + f dq |dq|",
+    "load_friction": "load_friction: + f |torque of the bodies| sign(dq)",
+    "stiffness": "stiffness: + k q",
+}
+_TOOL_COMMENT = (
+    "A tool weighed by Steelyard. The unit of a value is the end of its key; centre of mass and inertia are along the",
+    "axes of the frame, the inertia is about the centre of mass. Keep it apart from the links of the robot's model.",
 )
 # JointDynamics field: key for joints that turn, key for joints that slide
 _KEYS = {
@@ -83,19 +96,43 @@ def profile_text(
         provenance: digests, versions and conditions (temperature, load) that bind it to its result.
         tool: what the flange carries, None without a ``tool_dynamics`` part.
     """
-    document: dict[str, Value] = {
-        "schema_version": SCHEMA_VERSION,
-        "kind": "robot_dynamics_profile",
-        "status": status,
-        "robot": values.robot.name,
-        "model_sha256": values.robot.digest,
-    }
-    if provenance:
-        document["provenance"] = dict(provenance)
+    document = _head("robot_dynamics_profile", values.robot, status, provenance)
     if tool is not None:
         document["tool_dynamics"] = _tool(tool)
     document["joint_dynamics"] = joint_dynamics_table(values)
-    return yaml_text(document, comment=_COMMENT)
+    if values.others:
+        document["other_dynamics"] = {_key(other): float(other.value) for other in values.others}
+    others = {other.name for joint in values.joints.values() for other in joint.others}
+    return yaml_text(document, comment=(*_COMMENT, *(words for name, words in _OTHERS.items() if _held(name, others))))
+
+
+def tool_profile_text(
+    tool: Tool, robot: Robot, *, status: str = "candidate", provenance: Mapping[str, str] | None = None
+) -> str:
+    """A profile of a tool alone, which stays apart from the links of the robot.
+
+    Args:
+        tool: what the flange carries.
+        robot: that carried it when it was weighed, without it.
+        status: a candidate says so.
+        provenance: digests and versions that bind it to its recordings.
+    """
+    document = _head("tool_dynamics_profile", robot, status, provenance)
+    document["tool_dynamics"] = _tool(tool)
+    return yaml_text(document, comment=_TOOL_COMMENT)
+
+
+def _head(kind: str, robot: Robot, status: str, provenance: Mapping[str, str] | None) -> dict[str, Value]:
+    document: dict[str, Value] = {
+        "schema_version": SCHEMA_VERSION,
+        "kind": kind,
+        "status": status,
+        "robot": robot.name,
+        "model_sha256": robot.digest,
+    }
+    if provenance:
+        document["provenance"] = dict(provenance)
+    return document
 
 
 def joint_dynamics_table(values: ExportValues) -> dict[str, Value]:
@@ -110,6 +147,10 @@ def unit_suffix(unit: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", text).strip("_")
 
 
+def _held(beginning: str, names: set[str]) -> bool:
+    return any(name.startswith(beginning) for name in names)
+
+
 def _any(joint: JointDynamics) -> bool:
     return bool(joint.others) or any(getattr(joint, quantity) is not None for quantity in _KEYS)
 
@@ -121,9 +162,13 @@ def _joint(joint: JointDynamics, *, prismatic: bool) -> dict[str, Value]:
         if value is not None:
             table[keys[prismatic]] = float(value)
     for other in joint.others:
-        suffix = unit_suffix(other.unit)
-        table[f"{other.name}_{suffix}" if suffix else other.name] = float(other.value)
+        table[_key(other)] = float(other.value)
     return table
+
+
+def _key(quantity: JointQuantity) -> str:
+    suffix = unit_suffix(quantity.unit)
+    return f"{quantity.name}_{suffix}" if suffix else quantity.name
 
 
 def _tool(tool: Tool) -> dict[str, Value]:
@@ -134,6 +179,8 @@ def _tool(tool: Tool) -> dict[str, Value]:
         "center_of_mass_m": [float(value) for value in tool.center_of_mass],
     }
     if tool.inertia is not None:
-        # rows of the tensor about the centre of mass, along the axes of the frame
-        table["inertia_kg_m2"] = [[float(value) for value in row] for row in np.asarray(tool.inertia)]
+        # rows of the tensor, along the axes of the frame
+        table["inertia_about_center_of_mass_kg_m2"] = [
+            [float(value) for value in row] for row in np.asarray(tool.inertia)
+        ]
     return table

@@ -22,7 +22,7 @@ from steelyard.preparation.drive import coupled
 from steelyard.suggest import did_you_mean
 from steelyard.units import UNITS, unit
 
-Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=-1e9, le=1e9)]
 Positive = Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0)]
 Flag = Annotated[bool, Field(strict=True)]
 Count = Annotated[int, Field(strict=True, ge=1)]
@@ -199,6 +199,19 @@ class PrepareTable(_Table):
     decimate: Literal["auto"] | Count = "auto"
     dead_band: Literal["auto"] | Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)] = "auto"
     use_recorded_dq: Literal["auto"] | Flag = "auto"
+    exclude: tuple[tuple[Number, Number], ...] = ()
+    delay_s: Literal["estimate"] | Annotated[float, Field(strict=True, ge=-0.5, le=0.5, allow_inf_nan=False)] = 0.0
+
+    @model_validator(mode="after")
+    def _runs_forward(self) -> PrepareTable:
+        for first, last in self.exclude:
+            if not first < last:
+                raise StudyError(
+                    "an interval to leave out is two times [s], the earlier one first",
+                    where="[prepare] exclude",
+                    value=[first, last],
+                )
+        return self
 
 
 class TermsTable(_Table):
@@ -213,6 +226,43 @@ class EstimateTable(_Table):
     name: Text | None = None
     prior: Flag | None = None
     consistent: Flag | None = None
+    bootstrap: Annotated[int, Field(strict=True, ge=100, le=100_000)] | None = None
+
+
+class ObstacleTable(_Table):
+    """`[excite.obstacles.NAME]`: something that stands around the robot, in the frame of its base."""
+
+    kind: Literal["box", "sphere", "cylinder", "plane"]
+    size: tuple[Positive, ...] = ()
+    position: Vector = (0.0, 0.0, 0.0)
+    rpy: Vector = (0.0, 0.0, 0.0)
+
+
+class FrameTable(_Table):
+    """`[excite.frames.LINK]`: how fast a point of a link may be, and the box it stays in."""
+
+    point: Vector = (0.0, 0.0, 0.0)
+    speed: Positive | None = None
+    lower: Vector | None = None
+    upper: Vector | None = None
+
+
+class ExciteTable(_Table):
+    """`[excite]`: what a motion has to keep clear of."""
+
+    distance: Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)] | None = None
+    meshes: tuple[Text, ...] = ()
+    allowed: tuple[tuple[Text, Text], ...] = ()
+    checked: tuple[tuple[Text, Text], ...] = ()
+    obstacles: dict[Text, ObstacleTable] = {}
+    frames: dict[Text, FrameTable] = {}
+
+
+class StageTable(_Table):
+    """`[stages.NAME]`: what an experiment settles, and its recordings among those given to fit."""
+
+    settle: Text
+    train: tuple[Text, ...]
 
 
 class Study(_Table):
@@ -224,6 +274,8 @@ class Study(_Table):
     prepare: PrepareTable = PrepareTable()
     terms: TermsTable = TermsTable()
     estimate: EstimateTable = EstimateTable()
+    excite: ExciteTable = ExciteTable()
+    stages: dict[Text, StageTable] = {}
 
 
 def _group(key: str, where: str) -> str:

@@ -74,6 +74,11 @@ ENGLISH: Mapping[str, str] = {
     "where the value is clear of zero (three deviations); for the others look at the effect on torque. Prior share: "
     "part of the uncertainty before the data that is left after them (100 %: the data said nothing). Hover a name to "
     "see the combination.",
+    "full_title": "Full parameters",
+    "full_note": "Parameters of every link about its own origin, of a robot that could exist ({solver}): they give the "
+    "torque of the base parameters. What that cost: {cost} more residual on the training motion; unseen motion before: "
+    "{free}. Moving mass {mass} kg. Held at a limit: {held}. Class prior: the value is the model file's, as far as it "
+    "is possible. `steelyard export` writes these.",
     "directions_title": "Directions that the motion shows little",
     "directions_note": "Singular values of the regressor, weighted and with columns of unit length, relative to the "
     "largest; below the dotted line a combination is hardly in the data. Condition {scaled} (SI units: {condition}), "

@@ -12,7 +12,7 @@ from steelyard.report.blocks import Block, Cell, FindingCard, Section, Table
 from steelyard.report.chinese import CURES
 from steelyard.report.figures import comparison_figure, singular_figure
 from steelyard.report.gathered import Gathered
-from steelyard.report.motion_sections import plot
+from steelyard.report.html_page import plot
 from steelyard.report.parameters import ParameterRow, parameter_rows
 from steelyard.report.verdict import by_gravity, finding_title
 from steelyard.session.schema import FindingEntry

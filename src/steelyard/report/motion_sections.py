@@ -15,25 +15,15 @@ from steelyard.report.blocks import Block, Cell, Section, Table
 from steelyard.report.figures import distribution_figure, friction_figure, residual_figure, torque_figure
 from steelyard.report.friction import friction_curves
 from steelyard.report.gathered import Gathered
+from steelyard.report.html_page import plot
 from steelyard.report.spectra import spectra_figure
 
 if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
+    pass
 
 Words = Mapping[str, str]
 USE_KINDS = {"feed_forward": "good", "gravity_compensation": "fair", "none": "bad"}
 AGAINST = ("time", "position", "velocity", "acceleration", "torque_rate", "temperature")
-
-
-def plot(figure: Figure, key: str) -> str:
-    """HTML of a figure: a div of a fixed name, without the library, which the page holds once."""
-    from plotly.io import to_html
-
-    html: str = to_html(
-        figure, include_plotlyjs=False, full_html=False, div_id=f"plot-{key}", default_width="100%",
-        config={"displaylogo": False, "responsive": True, "modeBarButtonsToRemove": ["select2d", "lasso2d"]},
-    )  # fmt: skip
-    return html
 
 
 def torque_section(gathered: Gathered, words: Words) -> Section:

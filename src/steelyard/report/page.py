@@ -8,7 +8,9 @@ from collections.abc import Mapping, Sequence
 from steelyard.errors import StudyError
 from steelyard.report.chinese import CHINESE
 from steelyard.report.english import ENGLISH
+from steelyard.report.full_section import full_section
 from steelyard.report.gathered import Gathered, gather
+from steelyard.report.html_page import html_page
 from steelyard.report.model_sections import (
     directions_section,
     findings_section,
@@ -18,7 +20,6 @@ from steelyard.report.model_sections import (
     terms_section,
 )
 from steelyard.report.motion_sections import friction_section, residual_section, spectra_section, torque_section
-from steelyard.report.panels import FONT
 from steelyard.report.verdict import verdict_sentences
 from steelyard.session.layout import REPORT
 from steelyard.session.opening import Session, open_session
@@ -38,9 +39,6 @@ def report_page(gathered: Gathered, *, lang: str = "en") -> str:
     Raises:
         StudyError: an unknown language.
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-    from plotly.offline import get_plotlyjs
-
     words = words_of(lang)
     made = (
         torque_section(gathered, words),
@@ -50,23 +48,18 @@ def report_page(gathered: Gathered, *, lang: str = "en") -> str:
         friction_section(gathered, words),
         terms_section(gathered, words),
         parameters_section(gathered, words),
+        full_section(gathered, words),
         directions_section(gathered, words),
         old_section(gathered, words),
         provenance_section(gathered, words),
     )
-    environment = Environment(
-        loader=PackageLoader("steelyard.report", ""), autoescape=True, undefined=StrictUndefined, trim_blocks=True
-    )
-    return environment.get_template("page.html.jinja").render(
-        words=words,
+    return html_page(
         title=words["title"].format(robot=gathered.model.robot.name),
         verdict=verdict_sentences(gathered, words),
         verdict_class=gathered.quality.overall if gathered.validation is not None else "unseen",
         notes=() if gathered.reproduced else (words["not_reproduced"],),
         sections=[section for section in made if section is not None],
-        plotly=get_plotlyjs(),
-        font=FONT,
-        version=__version__,
+        words=words,
     )
 
 

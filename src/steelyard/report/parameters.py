@@ -49,13 +49,11 @@ def parameter_rows(gathered: Gathered) -> list[ParameterRow]:
     result = gathered.result
     base = dict(zip(result.base.names, result.base.map.matrix, strict=True))
     unit_effect = _unit_effect(gathered)
-    believed = _prior_deviation(gathered)
     rows = []
     for entry in result.parameters:
         deviation = np.inf if entry.deviation is None else entry.deviation
         clear = abs(entry.value) >= CLEAR * deviation and deviation > 0.0
         effect = unit_effect.get(entry.name)
-        before = believed.get(entry.name)
         rows.append(
             ParameterRow(
                 name=entry.name,
@@ -67,7 +65,7 @@ def parameter_rows(gathered: Gathered) -> list[ParameterRow]:
                 effect=None if effect is None else effect * abs(entry.value),
                 doubt=None if effect is None or not np.isfinite(deviation) else effect * deviation,
                 partner=entry.correlated_with,
-                prior_share=None if before is None or not np.isfinite(before) else _share(deviation, before),
+                prior_share=entry.prior_share,
                 kind=entry.class_,
                 meaning=_meaning(entry.name, base.get(entry.name), result.base.map.columns),
             )
@@ -84,23 +82,6 @@ def _unit_effect(gathered: Gathered) -> dict[str, float]:
     for j, (columns, factor, rows) in enumerate(zip(info.support, info.factors, info.rows, strict=True)):
         sizes[j, list(columns)] = np.linalg.norm(factor[:, :-1], axis=0) / np.sqrt(max(rows, 1))
     return dict(zip(info.names, map(float, sizes.max(axis=0)), strict=True))
-
-
-def _prior_deviation(gathered: Gathered) -> dict[str, float]:
-    """Deviation of each base parameter before the data; infinite where something in it was left free."""
-    prior, result = gathered.prior, gathered.result
-    if prior is None:
-        return {}
-    matrix = np.array(result.base.map.matrix, dtype=np.float64)
-    free = ~np.isfinite(prior.deviation)
-    squared = np.where(free, 0.0, prior.deviation) ** 2
-    total = np.sqrt(matrix**2 @ squared)
-    total[np.any(matrix[:, free] != 0.0, axis=1)] = np.inf
-    return dict(zip(result.base.names, map(float, total), strict=True))
-
-
-def _share(deviation: float, before: float) -> float:
-    return float(min(1.0, (deviation / before) ** 2)) if before > 0.0 else 1.0
 
 
 def _meaning(name: str, row: tuple[float, ...] | None, columns: tuple[str, ...]) -> str:

@@ -16,7 +16,7 @@ def summary(run: Run) -> str:
     parts = [run.sentence, "", *_data(run)]
     for validation in run.validations:
         parts += ["", *validation_lines(validation)]
-    parts += ["", *_parameter_lines(run)]
+    parts += ["", *_parameter_lines(run), *_consistent_lines(run)]
     parts += ["", *finding_lines(run.findings)]
     parts += ["", "Status: candidate. Nothing was changed on any robot; a person decides whether it is used."]
     return "\n".join(parts)
@@ -44,7 +44,7 @@ def _data(run: Run) -> list[str]:
     for recording, prepared in zip(run.recordings, run.identification.prepared, strict=True):
         low, high = recording.interval or (recording.trajectory.time[0], recording.trajectory.time[-1])
         lines.append(
-            f"  {recording.trajectory.name}, {low:g} to {high:g} s: low-pass {prepared.cutoff.cutoff:.3g} Hz "
+            f"  {recording.trajectory.name}, {low:.13g} to {high:.13g} s: low-pass {prepared.cutoff.cutoff:.3g} Hz "
             f"({prepared.cutoff.reason}); "
             f"velocity: {prepared.velocity.reason}"
         )
@@ -59,10 +59,12 @@ def validation_lines(validation: Validation) -> list[str]:
     result = validation.score
     low, high = result.interval
     lines = [
-        f"Unseen motion {validation.name}, {low:g} to {high:g} s, torque below {result.cutoff:.3g} Hz:",
+        f"Unseen motion {validation.name}, {low:.13g} to {high:.13g} s, torque below {result.cutoff:.3g} Hz:",
         f"  relative error {100 * result.relative_error:.2f} % (against unfiltered torque "
         f"{100 * result.relative_error_unfiltered:.2f} %)",
     ]
+    if np.isfinite(validation.unconstrained):
+        lines.append(f"  before it was made consistent {100 * validation.unconstrained:.2f} %")
     if np.isfinite(validation.baseline_urdf):
         friction = validation.baseline_urdf_friction
         fitted = f", with friction fitted {100 * friction:.1f} %" if np.isfinite(friction) else ""
@@ -92,3 +94,18 @@ def _parameter_lines(run: Run) -> list[str]:
         mark = "" if run.identification.basis.classes[name] == "alone" else "  (combined)"
         lines.append(f"  {name:{width}}  {estimate.theta[k]:11.5g} +- {estimate.deviation[k]:.2g} {units[name]}{mark}")
     return lines
+
+
+def _consistent_lines(run: Run) -> list[str]:
+    """What being possible cost, and what the full set rests on."""
+    found = run.identification.consistent
+    if found is None:
+        return []
+    kinds = list(found.standing.values())
+    return [
+        f"Consistent: {len(kinds)} full parameters of {len(found.links.links)} links that could exist, {found.solver}; "
+        f"residual {100 * (found.ratio - 1.0):.2g} % above the unconstrained optimum, total mass "
+        f"{found.total_mass:.4g} kg.",
+        f"  {kinds.count('identified')} rest on the data alone, {kinds.count('combined')} in combination, "
+        f"{kinds.count('prior')} on the model file.",
+    ]

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.robot import motion
+from steelyard.robot.aligned import aligned_zeros
 from steelyard.robot.motion import BLOCK, FAST, FIELD, NEXT, ROW, L, jit
 from steelyard.robot.tree import FLOATING, PRISMATIC, REVOLUTE, Tree
 
@@ -62,18 +63,20 @@ def workspace(tree: Tree, *, keep: bool = False) -> Workspace:
     n, rows = tree.bodies, tree.rows
     place, moved_in = _places(tree, keep)
     pairs = place[1, :n] + np.diff(tree.pair_start)
-    motion = np.zeros((int(place[0].max()) + 1, 9, ROW))
-    motion[place[0, n], 6:] = tree.base_acceleration[:, None]
+    moves = aligned_zeros((int(place[0].max()) + 1) * 9 * ROW)
+    moves.reshape(-1, 9, ROW)[place[0, n], 6:] = tree.base_acceleration[:, None]
+    mask = aligned_zeros(rows * ROW)
+    mask[:] = 1.0
     return Workspace(
-        motion=motion.ravel(),
-        axes=np.zeros(6 * ROW * int(pairs.max(initial=0))),
-        field=np.zeros(FIELD * ROW),
-        turn=np.zeros(11 * ROW),
+        motion=moves,
+        axes=aligned_zeros(6 * ROW * int(pairs.max(initial=0))),
+        field=aligned_zeros(FIELD * ROW),
+        turn=aligned_zeros(11 * ROW),
         lines=np.zeros(10, dtype=np.uint64),
-        q=np.zeros((rows + 4) * ROW),
-        v=np.zeros(rows * ROW),
-        a=np.zeros(rows * ROW),
-        mask=np.ones(rows * ROW),
+        q=aligned_zeros((rows + 4) * ROW),
+        v=aligned_zeros(rows * ROW),
+        a=aligned_zeros(rows * ROW),
+        mask=mask,
         place=place,
         moved_in=moved_in,
     )
@@ -148,19 +151,27 @@ def _block(tree, work, plan, P, ld, column):
         motion.field(S, o, work.field)
         first = tree.pair_start[i]
         for k in range(tree.pair_start[i + 1] - first):
-            mo = np.uint64(tree.pair_row[first + k]) * NEXT
+            pair = first + k
+            mo = np.uint64(tree.pair_row[pair]) * NEXT
             if k < above:
                 if kind == PRISMATIC:
                     motion.carry_prismatic(J, jo, F, work.q, qo, ratio, offset, axis, p)
+                elif tree.slides[pair]:
+                    motion.turn_axis(J, jo, R)
                 else:
                     motion.carry_revolute(J, jo, R, p[0], p[1], p[2])
                 if k == tree.own_pair[i]:
                     motion.add_axis(J, jo, kind, axis, ratio, work.mask, mo)
             elif kind != FLOATING:
                 motion.own_axis(J, jo, kind, axis, ratio, work.mask, mo)
-            _lines(plan.slot, 10 * (first + k), spare, ld, column, to)
+            _lines(plan.slot, 10 * pair, spare, ld, column, to)
             motion.mass_columns(J, jo, S, o, work.field, P, to[0], to[1], to[2], to[3])
-            motion.inertia_columns(J, jo, S, o, work.field, P, to[4], to[5], to[6], to[7], to[8], to[9])
+            if tree.slides[pair]:
+                for e in range(4, 10):
+                    if plan.slot[10 * pair + e] >= 0:
+                        P[to[e] : to[e] + L] = 0.0
+            else:
+                motion.inertia_columns(J, jo, S, o, work.field, P, to[4], to[5], to[6], to[7], to[8], to[9])
             jo += _AXIS
 
 

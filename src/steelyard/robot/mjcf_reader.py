@@ -49,13 +49,14 @@ class _Part(NamedTuple):
 
 @dataclass
 class MjcfTree:
-    """Links and joints, gathered while the bodies are walked."""
+    """Links, joints and the geoms of each body, gathered while the bodies are walked."""
 
     compiler: Compiler
     defaults: Defaults
     log: FindingLog
     links: list[UrdfLink] = field(default_factory=list)
     joints: list[UrdfJoint] = field(default_factory=list)
+    geoms: dict[str, list[Placed]] = field(default_factory=dict)
     bodies: int = 0
 
     def read(self, root: etree._Element) -> None:
@@ -64,7 +65,9 @@ class MjcfTree:
         self.links.append(UrdfLink(WORLD, sections[0].sourceline or 0 if sections else 0, None))
         for section in sections:
             check_element(section, Owner("<worldbody>", self.log))
-            for part in _parts(section, None, IDENTITY, self):
+            parts = list(_parts(section, None, IDENTITY, self))
+            self.geoms[WORLD] = self.geoms.get(WORLD, []) + self._geoms(parts, WORLD)
+            for part in parts:
                 tag = local_name(part.element)
                 if tag == "body":
                     self._body(part, _Parent(WORLD, np.zeros(3), part.childclass, False))
@@ -92,7 +95,7 @@ class MjcfTree:
         offset = -joints[-1].anchor if joints else np.zeros(3)
         place = Frame(frame.rotation, parent.offset + frame.translation)
         self._hang(name, element, joints, parent.link, place)
-        geoms = self._geoms(parts, name)
+        geoms = self.geoms[name] = self._geoms(parts, name)
         inertial = self._stated(parts, owner) or self._added_up(element, parts, geoms, moves)
         self.links.append(
             UrdfLink(

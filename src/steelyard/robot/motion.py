@@ -216,6 +216,18 @@ def carry_revolute(J, o, R, px, py, pz):
 
 
 @jit(fastmath=FAST)
+def turn_axis(J, o, R):
+    """As `carry_revolute`, for a row that slides the body without turning it."""
+    for s in range(L):
+        f0 = J[o + s]
+        f1 = J[o + _1 + s]
+        f2 = J[o + _2 + s]
+        J[o + s] = R[s] * f0 + R[_3 + s] * f1 + R[_6 + s] * f2
+        J[o + _1 + s] = R[_1 + s] * f0 + R[_4 + s] * f1 + R[_7 + s] * f2
+        J[o + _2 + s] = R[_2 + s] * f0 + R[_5 + s] * f1 + R[_8 + s] * f2
+
+
+@jit(fastmath=FAST)
 def carry_prismatic(J, o, F, Q, qo, ratio, offset, axis, p):
     """As `carry_revolute`, with the joint's fixed rotation and its sliding origin."""
     ex = F[0] * axis[0] + F[1] * axis[1] + F[2] * axis[2]

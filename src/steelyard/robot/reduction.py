@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard import blas
+from steelyard.robot.aligned import aligned_zeros
 from steelyard.robot.kernel import SPARE, Plan, fill, workspace
 from steelyard.robot.tree import Tree
 
@@ -87,8 +88,8 @@ class Reducer:
         self._work = workspace(tree)
         self._most = int(self._width.max(initial=1))
         lines = int(plan.start[-1])
-        self._panel = np.zeros((lines + SPARE) * LEAD)
-        self._tall = np.zeros((lines + SPARE) * (self._most + LEAD))
+        self._panel = aligned_zeros((lines + SPARE) * LEAD)
+        self._tall = aligned_zeros((lines + SPARE) * (self._most + LEAD))
         self._R = np.zeros(int(self._at[-1]))
         self._G = np.zeros_like(self._R)
         self._ready = False

@@ -254,11 +254,12 @@ class Robot:
     @cached_property
     def moving_rows(self) -> tuple[tuple[int, ...], ...]:
         """For each body the rows (indices into row_names) that move it."""
-        tree = self.tree
-        return tuple(
-            tuple(sorted(int(r) for r in tree.pair_row[tree.pair_start[i] : tree.pair_start[i + 1]]))
-            for i in range(len(self.joints))
-        )
+        return self.tree.rows_of_bodies(turning=False)
+
+    @cached_property
+    def turning_rows(self) -> tuple[tuple[int, ...], ...]:
+        """For each body the rows that turn it: only their torque depends on its inertia about its frame."""
+        return self.tree.rows_of_bodies(turning=True)
 
     def positions(self, trajectory: Trajectory) -> Array:
         """(T, n) positions in model order, as the kernel reads them; of a floating base the quaternion goes before.
@@ -294,14 +295,16 @@ class Robot:
                 positions [rad or m].
 
         Raises:
-            ModelError: a name that is not a joint (one that is locked already may be named again without position).
+            ModelError: a name that is not a joint (one that is locked already may be named again, without position or
+                with the same).
         """
         at = dict(joints) if isinstance(joints, Mapping) else dict.fromkeys(joints)
         robot = self
         for name, position in at.items():
             if position is not None and not np.isfinite(position):
                 raise ModelError("a joint is locked at a finite position", where=name, value=position)
-            if position is None and name in dict(self.locked_at):
+            held = dict(self.locked_at)
+            if name in held and position in (None, held[name]):
                 continue
             if name not in robot.joint_names:
                 raise ModelError("not a joint of the robot", where=self.name, value=name, choices=robot.joint_names)
@@ -345,5 +348,14 @@ class Robot:
         return self.locked([name for j, name in enumerate(self.joint_names) if j + self.base_rows not in moving])
 
 
+STRONGEST_GRAVITY = 1000.0  # [m/s2]; on the Sun it is 274
+
+
 def _triple(gravity: Iterable[float] | None) -> tuple[float, ...] | None:
-    return None if gravity is None else tuple(gravity)
+    given = None if gravity is None else tuple(gravity)
+    if given is not None and not all(abs(g) <= STRONGEST_GRAVITY for g in given):
+        raise ModelError(
+            f"gravity must be finite and at most {STRONGEST_GRAVITY:g} m/s2", value=given,
+            cure="give m/s2 in the frame of the root link, for example 0 0 -9.81",
+        )  # fmt: skip
+    return given

@@ -45,7 +45,8 @@ class Tree(NamedTuple):
 
     The rotation of a revolute joint is `A + sin(q) B + cos(q) C` (Rodrigues), for any axis and placement.
     A *pair* is (body, row that moves it): only pairs have non-zero regressor blocks. The pairs of body i are
-    pair_start[i]..pair_start[i+1]; they begin with those of its parent, in the same order.
+    pair_start[i]..pair_start[i+1]; they begin with those of its parent, in the same order. A pair slides when its row
+    moves the body without turning it: then its inertia columns are zero.
     """
 
     parent: Index
@@ -63,6 +64,7 @@ class Tree(NamedTuple):
     base_acceleration: Array
     pair_start: Index
     pair_row: Index
+    slides: NDArray[np.bool_]
     own_pair: Index
     rows: int
 
@@ -70,6 +72,13 @@ class Tree(NamedTuple):
     def bodies(self) -> int:
         """Number of moving bodies N."""
         return int(self.parent.size)
+
+    def rows_of_bodies(self, *, turning: bool) -> tuple[tuple[int, ...], ...]:
+        """For each body the rows that move it, or only those that turn it, ascending."""
+        return tuple(
+            tuple(sorted(int(self.pair_row[k]) for k in range(first, last) if not (turning and self.slides[k])))
+            for first, last in zip(self.pair_start[:-1].tolist(), self.pair_start[1:].tolist(), strict=True)
+        )
 
 
 def build_tree(joints: Sequence[TreeJoint], gravity: Array, coordinates: int) -> Tree:
@@ -82,17 +91,17 @@ def build_tree(joints: Sequence[TreeJoint], gravity: Array, coordinates: int) ->
     """
     floating = bool(joints) and joints[0].kind == FLOATING
     turn = [_rodrigues(joint) for joint in joints]
-    rows: list[list[int]] = []
+    rows: list[dict[int, bool]] = []  # of each body the rows that move it, and whether they only slide it
     own: list[int] = []
     for joint in joints:
-        above = list(rows[joint.parent]) if joint.parent >= 0 else []
+        above = dict(rows[joint.parent]) if joint.parent >= 0 else {}
         if joint.kind == FLOATING:
             own.append(len(above))
-            above += range(6)
+            above |= {row: row < 3 for row in range(6)}
         else:
             row = joint.dof + 6 if floating else joint.dof
-            own.append(above.index(row) if row in above else len(above))
-            above += [] if row in above else [row]
+            own.append(list(above).index(row) if row in above else len(above))
+            above[row] = above.get(row, True) and joint.kind == PRISMATIC
         rows.append(above)
     return Tree(
         parent=np.array([joint.parent for joint in joints], dtype=np.int64),
@@ -110,6 +119,7 @@ def build_tree(joints: Sequence[TreeJoint], gravity: Array, coordinates: int) ->
         base_acceleration=-np.asarray(gravity, dtype=np.float64),
         pair_start=np.concatenate([[0], np.cumsum([len(r) for r in rows])]).astype(np.int64),
         pair_row=np.array([row for r in rows for row in r], dtype=np.int64),
+        slides=np.array([slides for r in rows for slides in r.values()], dtype=np.bool_),
         own_pair=np.array(own, dtype=np.int64),
         rows=coordinates + (6 if floating else 0),
     )

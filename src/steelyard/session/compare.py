@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,10 @@ from steelyard.model import Model
 from steelyard.robot.robot import Robot
 from steelyard.session.opening import Session, open_session
 from steelyard.session.result_file import StoredEstimate, estimate_from_result
+from steelyard.session.schema import ParameterEntry
 from steelyard.session.workflow import own_terms
 from steelyard.terms.names import terms_named
+from steelyard.terms.rigid_body import QUANTITIES
 
 Array = NDArray[np.float64]
 POSES = 500
@@ -58,17 +61,27 @@ class GridDifference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Base parameters of both, the largest disagreement first, and the grid where it was asked for."""
+    """Base parameters of both, the largest disagreement first, and the grid where it was asked for.
+
+    Full parameters are compared where the first has them, with those of the second result or of the model file.
+    """
 
     first: str
     second: str
     rows: tuple[Difference, ...]
+    full: tuple[Difference, ...]
     grid: GridDifference | None
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
         grid = None if self.grid is None else {name: getattr(self.grid, name) for name in vars(self.grid)}
-        return {"first": self.first, "second": self.second, "parameters": [vars(r) for r in self.rows], "grid": grid}
+        return {
+            "first": self.first,
+            "second": self.second,
+            "parameters": [vars(row) for row in self.rows],
+            "full_parameters": [vars(row) for row in self.full],
+            "grid": grid,
+        }
 
 
 def compare(first: Path, second: Path, *, grid: bool = False, seed: int = 0) -> Comparison:
@@ -90,7 +103,6 @@ def compare(first: Path, second: Path, *, grid: bool = False, seed: int = 0) -> 
     if result is None:
         raise SessionError("the session has no result yet", where=str(first), cure=f"steelyard identify {first}")
     mine = estimate_from_result(result)
-    units = {entry.name: entry.unit for entry in result.parameters}
     if second.is_dir():
         other = _session(second).result
         if other is None:
@@ -100,29 +112,50 @@ def compare(first: Path, second: Path, *, grid: bool = False, seed: int = 0) -> 
         spread = dict(zip(theirs.names, theirs.deviation, strict=True))
         second_model = _model(_session(second))
         full = theirs.full(second_model.names)
+        whole = {entry.name: (entry.value, _spread(entry)) for entry in other.full_parameters}
     else:
         second_model = Model(_robot(one, second), terms_named(own_terms(result.terms, given=())))
         values, spread = _regrouped(mine, second_model), {}
         full = second_model.nominal
-    rows = [
-        Difference(
-            name,
-            units[name],
-            float(value),
-            float(values[name]),
-            _deviations(value - values[name], deviation, spread.get(name, 0.0)),
-        )
-        for name, value, deviation in zip(mine.names, mine.theta, mine.deviation, strict=True)
-        if name in values
-    ]
+        whole = {name: (value, 0.0) for name, value in _stated(second_model).items()}
+    rows = _rows(result.parameters, {name: (value, spread.get(name, 0.0)) for name, value in values.items()})
     if not rows:
         raise StudyError("the two have no parameter in common", where=f"{first}, {second}", choices=mine.names[:10])
-    rows.sort(key=lambda row: -(row.deviations or 0.0))
     shown = None
     if grid:
         model = _model(one)
         shown = _grid(model, mine.full(model.names), second_model, full, seed=seed)
-    return Comparison(str(first), str(second), tuple(rows), shown)
+    return Comparison(str(first), str(second), rows, _rows(result.full_parameters, whole), shown)
+
+
+def _rows(entries: Sequence[ParameterEntry], others: Mapping[str, tuple[float, float]]) -> tuple[Difference, ...]:
+    """Entries beside values and deviations of the same names, the largest difference first."""
+    rows = [
+        Difference(
+            entry.name,
+            entry.unit,
+            entry.value,
+            float(others[entry.name][0]),
+            _deviations(entry.value - others[entry.name][0], _spread(entry), others[entry.name][1]),
+        )
+        for entry in entries
+        if entry.name in others
+    ]
+    return tuple(sorted(rows, key=lambda row: -(row.deviations or 0.0)))
+
+
+def _spread(entry: ParameterEntry) -> float:
+    return float("inf") if entry.deviation is None else entry.deviation
+
+
+def _stated(model: Model) -> dict[str, float]:
+    """Full parameters of a model file: those of its links, and of its joints."""
+    known = {name: float(value) for name, value in zip(model.names, model.nominal, strict=True)}
+    own = {name: value for name, value in known.items() if not name.startswith("link/")}
+    for link in model.robot.links:
+        if link.body >= 0 and link.parameters is not None:
+            own |= {f"link/{link.name}/{q}": float(v) for (q, _), v in zip(QUANTITIES, link.parameters, strict=True)}
+    return own
 
 
 def _session(path: Path) -> Session:

@@ -1,12 +1,13 @@
-"""The JSON Schemas of session.json and result.json, for those who read or write them without this package."""
+"""The JSON Schemas of the files that this package writes, for those who read or write them without it."""
 
 from __future__ import annotations
 
 import json
 
+from steelyard.session.export_record import EXPORT, ExportRecord
 from steelyard.session.schema import Entry, ResultFile, SessionFile
 
-FILES: dict[str, type[Entry]] = {"session.json": SessionFile, "result.json": ResultFile}
+FILES: dict[str, type[Entry]] = {"session.json": SessionFile, "result.json": ResultFile, EXPORT: ExportRecord}
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 

@@ -14,8 +14,11 @@ from numpy.typing import NDArray
 from steelyard.assess.validation import Score
 from steelyard.basis import ParameterBasis
 from steelyard.errors import SessionError
+from steelyard.estimate.consistent_result import Consistent
 from steelyard.estimate.result import Estimate
+from steelyard.estimate.shares import prior_share
 from steelyard.finding import Finding
+from steelyard.session.full_parameters import consistent_entry, full_parameter_entries, prior_in_words
 from steelyard.session.layout import RESULT
 from steelyard.session.schema import (
     FindingEntry,
@@ -29,6 +32,7 @@ from steelyard.session.strict_json import read_json, validated
 from steelyard.terms.term import Column
 
 Array = NDArray[np.float64]
+RESTS_ON_PRIOR = 0.5  # share of the prior's variance above which a value is the prior's more than the data's
 UNBOUNDED = "fit.unbounded"
 """Code of the finding that names the numbers which are infinite and stand as null."""
 
@@ -46,7 +50,7 @@ def build_result(
     validation: Sequence[ValidationEntry] = (),
     findings: Sequence[Finding] = (),
     mass_matrix_positive: bool | None = None,
-    prior: str | None = None,
+    consistent: Consistent | None = None,
 ) -> ResultFile:
     """The result file of an estimate.
 
@@ -62,7 +66,7 @@ def build_result(
         validation: errors on recordings that were not fitted; see `validation_entry`.
         findings: those of model, recordings and validation; the estimate's own are added.
         mass_matrix_positive: over the workspace; None when not checked.
-        prior: what was known beforehand and used, in words.
+        consistent: the full set that the estimate was made of, when it was.
 
     Raises:
         SessionError: a parameter that is not finite or is no column, anything else the schema refuses.
@@ -79,8 +83,10 @@ def build_result(
         "joint_names": estimate.information.joints,
         "terms": tuple(terms),
         "estimator": estimate.estimator,
-        "prior": prior,
+        "prior": None if consistent is None else prior_in_words(consistent),
         "parameters": parameters,
+        "full_parameters": () if consistent is None else full_parameter_entries(consistent, reach=estimate.reach()),
+        "consistent": None if consistent is None else consistent_entry(consistent),
         "base": {
             "count": basis.count,
             "names": basis.names,
@@ -128,7 +134,12 @@ def inputs_of(
 
 
 def validation_entry(
-    file: str, score: Score, *, baseline_urdf: float | None = None, baseline_urdf_friction: float | None = None
+    file: str,
+    score: Score,
+    *,
+    baseline_urdf: float | None = None,
+    baseline_urdf_friction: float | None = None,
+    unconstrained: float | None = None,
 ) -> ValidationEntry:
     """One score as it stands in the result.
 
@@ -137,6 +148,7 @@ def validation_entry(
         score: of the identified model.
         baseline_urdf: relative error with the parameters of the model file, a fraction; None when it has none.
         baseline_urdf_friction: the same with identified friction added.
+        unconstrained: the same of the estimate before it was made consistent.
     """
 
     def per_joint(values: Array) -> dict[str, float | None]:
@@ -148,6 +160,7 @@ def validation_entry(
         "cutoff_hz": float(score.cutoff),
         "relative_error": _finite(score.relative_error),
         "relative_error_unfiltered": _finite(score.relative_error_unfiltered),
+        "relative_error_unconstrained": None if unconstrained is None else _finite(unconstrained),
         "rmse_per_joint": per_joint(score.rmse),
         "peak_per_joint": per_joint(score.peak),
         "relative_error_per_joint": per_joint(score.relative_error_per_joint),
@@ -231,8 +244,8 @@ def _parameters(
     names = ("deviation", "interval_95")
     bounds = np.column_stack([estimate.deviation, estimate.interval()])
     entries = []
-    for name, value, (deviation, low, high), partner in zip(
-        estimate.names, estimate.theta, bounds, estimate.partners(), strict=True
+    for name, value, (deviation, low, high), partner, share in zip(
+        estimate.names, estimate.theta, bounds, estimate.partners(), prior_share(estimate), strict=True
     ):
         if name not in units:
             raise SessionError("a parameter is no column of the model", where=RESULT, value=name, choices=tuple(units))
@@ -247,7 +260,8 @@ def _parameters(
                 "unit": units[name],
                 "deviation": float(deviation) if bounded else None,
                 "interval_95": (float(low), float(high)) if bounded else None,
-                "class": kind[basis.classes[name]],
+                "class": "prior" if share > RESTS_ON_PRIOR else kind[basis.classes[name]],
+                "prior_share": _finite(share),
                 "correlated_with": partner,
             }
         )

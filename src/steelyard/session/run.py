@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from steelyard.assess.extrapolation import extrapolation, extrapolation_findings
@@ -13,7 +13,7 @@ from steelyard.assess.mass_matrix import least_eigenvalue
 from steelyard.assess.plausible import plausibility
 from steelyard.data.excerpt import excerpt
 from steelyard.data.trajectory import Trajectory
-from steelyard.errors import DataError
+from steelyard.errors import DataError, StudyError
 from steelyard.estimate.identify import Identification, identify
 from steelyard.estimate.predict import predict
 from steelyard.estimate.training import DEAD_BAND, Recording
@@ -45,6 +45,7 @@ class Request:
         terms: names of the terms.
         estimator: one of ESTIMATORS.
         consistent: whether the parameters must be those of a robot that can exist.
+        names: what messages call a file that was renamed when it went into a session.
     """
 
     model: Path
@@ -57,6 +58,7 @@ class Request:
     terms: tuple[str, ...] = ()
     estimator: str | None = None
     consistent: bool = False
+    names: Mapping[Path, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -104,8 +106,8 @@ def run(request: Request, *, say: Callable[[str], None] = lambda message: None) 
     """
     study = Study() if request.study is None else read_study(request.study)
     say(f"reading {request.model} and {len(request.train) + len(request.validate)} recording(s)")
-    train = read_recordings(request.train, study, to_fit=True)
-    unseen = read_recordings(request.validate, study)
+    train = _called(request, read_recordings(request.train, study, to_fit=True), request.train)
+    unseen = _called(request, read_recordings(request.validate, study), request.validate)
     robot = robot_for(request.model, study, [*train, *unseen])
     noted = plausible([*train, *unseen], robot)
     delay, told = delay_to_take_out(study.prepare.delay_s, train, robot)
@@ -151,6 +153,11 @@ def run(request: Request, *, say: Callable[[str], None] = lambda message: None) 
     )
 
 
+def _called(request: Request, recordings: Sequence[Trajectory], paths: Sequence[Path]) -> tuple[Trajectory, ...]:
+    """The recordings under the names that their owner knows."""
+    return tuple(replace(t, name=request.names.get(path, t.name)) for t, path in zip(recordings, paths, strict=True))
+
+
 def plausible(recordings: Sequence[Trajectory], robot: Robot) -> list[Finding]:
     """What the quick check says of every recording; an error is a reason not to fit at all.
 
@@ -175,15 +182,26 @@ def plausible(recordings: Sequence[Trajectory], robot: Robot) -> list[Finding]:
 
 
 def _estimator(request: Request, study: Study) -> str:
-    """The flag, else the study's name, else what the study says of a prior; the prior by default."""
+    """The flag, else the study's name, else what the study says of a prior; the prior by default.
+
+    Raises:
+        StudyError: one is named beside stages.
+    """
     named = request.estimator or study.estimate.name
+    if study.stages and (named or study.estimate.prior is not None or study.estimate.bootstrap is not None):
+        raise StudyError("stages have an estimator of their own", where="[stages]", value=named or "[estimate]",
+                         cure="leave out the estimator, prior and bootstrap")  # fmt: skip
     return named or ("weighted" if study.estimate.prior is False else "prior")
 
 
 def _identified(
     robot: Robot, recordings: Sequence[Recording], study: Study, names: Sequence[str] | None, estimator: str
 ) -> Identification:
-    """Identification with what the study file says of preparation."""
+    """Identification with what the study file says of preparation and stages."""
+    if study.stages:
+        from steelyard.session.campaign import campaign
+
+        return campaign(robot, recordings, study, names)
     asked = study.prepare
     return identify(
         robot,

@@ -201,7 +201,8 @@ class ParameterEntry(Entry):
     """One parameter; `class` says what the number means.
 
     identified: the data determine it alone.  combined: the data determine it together with others, see the base map;
-    the value is that of the combination.  prior: it rests on what was known beforehand.
+    a base parameter's value is that of the combination, a full parameter's that of the member nearest to the model
+    file.  prior: it rests on what was known beforehand.
     """
 
     name: Name
@@ -213,6 +214,8 @@ class ParameterEntry(Entry):
     class_: Annotated[Literal["identified", "combined", "prior"], Field(alias="class")]
     correlated_with: Name | None
     """The parameter that it can hardly be told from."""
+    prior_share: Annotated[float, Field(ge=0, le=1)] | None = None
+    """Part of the prior's variance that is left after the data; null where nothing was believed before."""
 
 
 class MapEntry(Entry):
@@ -240,6 +243,24 @@ class BaseEntry(Entry):
         if lost:
             _refuse(f"names a base parameter that is no column: {lost[0]}")
         return self
+
+
+class ConsistentEntry(Entry):
+    """How the full parameters were found: the pseudo-inertia of every link is positive definite about its origin."""
+
+    solver: Name
+    residual_ratio: Length
+    """Weighted residual on the training torque over that of the unconstrained optimum, at least 1."""
+    stationarity: Length
+    """Gradient of the Lagrangian relative to that of the data (KKT residual)."""
+    least_eigenvalue: Length | None
+    """Of the pseudo-inertias; null when no link has mass."""
+    total_mass_kg: Length
+    """Of the moving links."""
+    prior_weight: Length
+    """Of the divergence from the model file's links, against the noise of the residual."""
+    at_limit: tuple[Name, ...]
+    """Friction and rotor inertia held at zero, limits reached."""
 
 
 class WeakDirectionEntry(Entry):
@@ -277,6 +298,8 @@ class ValidationEntry(Entry):
     cutoff_hz: Annotated[float, Field(gt=0)]
     relative_error: Length | None
     relative_error_unfiltered: Length | None
+    relative_error_unconstrained: Length | None = None
+    """Of the estimate before it was made consistent; null when it was not."""
     rmse_per_joint: dict[Name, Length]
     peak_per_joint: dict[Name, Length]
     relative_error_per_joint: dict[Name, Length | None]
@@ -319,6 +342,11 @@ class ResultFile(Entry):
     estimator: Name
     prior: Text | None
     parameters: tuple[ParameterEntry, ...]
+    """Base parameters: each stands for the combination that its row of the base map has."""
+    full_parameters: tuple[ParameterEntry, ...] = ()
+    """Standard parameters of every link with mass, about the link's own origin, and of the joints; they give the same
+    torque as the base parameters. Empty unless a consistent set was asked for."""
+    consistent: ConsistentEntry | None = None
     base: BaseEntry
     diagnostics: DiagnosticsEntry
     validation: tuple[ValidationEntry, ...]
@@ -329,6 +357,9 @@ class ResultFile(Entry):
     def _hangs_together(self) -> ResultFile:
         _unique(self.joint_names, "joint")
         _unique(tuple(p.name for p in self.parameters), "parameter")
+        _unique(tuple(p.name for p in self.full_parameters), "full parameter")
+        if bool(self.full_parameters) != (self.consistent is not None):
+            _refuse("must hold full_parameters and consistent together, or neither")
         _unique(tuple(v.file for v in self.validation), "validation file")
         lost = [p.name for p in self.parameters if p.name not in self.base.map.columns]
         if lost:

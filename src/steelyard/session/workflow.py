@@ -61,6 +61,7 @@ def request_of_session(directory: Path, changes: Request, *, force: bool = False
         train=tuple(path for _, path in session.recordings("train")),
         validate=tuple(path for _, path in session.recordings("validation")),
         study=session.study,
+        names={path: entry.name for role in ("train", "validation") for entry, path in session.recordings(role)},
     )
 
 

@@ -32,7 +32,7 @@ class RigidBody:
     def columns(self, robot: Robot) -> tuple[Column, ...]:
         """Ten columns a body, in Pinocchio's order."""
         return tuple(
-            Column(f"link/{body}/{quantity}", unit, robot.moving_rows[i])
+            Column(f"link/{body}/{quantity}", unit, _rows(robot, i, quantity))
             for i, body in enumerate(robot.body_names)
             for quantity, unit in QUANTITIES
         )
@@ -42,3 +42,9 @@ class RigidBody:
         from steelyard.robot.regressor import dense_regressor
 
         return dense_regressor(robot.tree, robot.positions(trajectory), *robot.rates(trajectory))
+
+
+def _rows(robot: Robot, body: int, quantity: str) -> tuple[int, ...]:
+    """Rows whose torque depends on the quantity; of a body that is never turned all of its rows, with zeros."""
+    turning = robot.turning_rows[body] if quantity.startswith("inertia") else ()
+    return turning or robot.moving_rows[body]
