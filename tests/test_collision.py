@@ -93,6 +93,22 @@ def test_the_lever_of_a_pair(tmp_path):
     assert levers == pytest.approx(np.array([[shaped.BASE, shaped.NEAR + shaped.BALL]]))
 
 
+def test_a_slide_without_limits_has_no_lever(tmp_path):
+    """How far the ball can be from the turn's axis is not known: said when a bound is asked for, and not before."""
+    slide = shaped.joint("slide", "turn", "ball", "0.2 0 0", "1 0 0", kind="prismatic")
+    path = shaped.write(
+        tmp_path,
+        shaped.link("base", shaped.shape('<box size="0.1 0.1 0.1"/>', "0 0 -0.4")),
+        shaped.link("turn"),
+        shaped.link("ball", shaped.shape('<sphere radius="0.1"/>')),
+        shaped.joint("one", "base", "turn", "0 0 0"),
+        slide.replace('lower="-3" upper="3" ', ""),
+    )
+    found = model(path)
+    with pytest.raises(ModelError, match="slide has no position limits"):
+        found.distance(np.zeros((1, 2)), np.full((1, 2), 0.1))
+
+
 def fork_arm(folder, write=shaped.binary_stl):
     (folder / "fork.stl").write_bytes(write(shaped.fork()))
     return shaped.write(

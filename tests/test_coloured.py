@@ -189,7 +189,7 @@ def white(rng, path):
 
 @pytest.mark.parametrize("noise_of", [coloured, white])
 def test_intervals_hold_the_truth_whatever_the_colour(noise_of):
-    """Seven joints, 64 parameters, 60 runs: pooled 95 %, known to 0.5 %; benchmarks/interval_coverage.py does 400 and more."""
+    """Seven joints, 64 parameters, 60 runs: pooled 95 %, known to 0.5 %; benchmarks/interval_coverage.py does more."""
     share = coverage(noise_of, honest, runs=60)
     assert 0.935 <= share.mean() <= 0.965
     assert share.min() >= binom.ppf(0.0005 / len(share), 60, 0.95) / 60

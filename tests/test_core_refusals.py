@@ -48,6 +48,7 @@ def bench(tmp_path_factory):
 
 REFUSED = {
     "position in degrees of many turns": lambda b: b.model.absorb([replace(b.recording, q=b.recording.q * 1e9)]),
+    "velocity beyond all bounds": lambda b: b.model.absorb([replace(b.recording, dq=b.recording.dq * 1e200)]),
     "column that is not there": lambda b: b.model.absorb([b.recording], names=["link/upper/mas"]),
     "lock of an unknown joint": lambda b: b.robot.locked(["wrist"]),
     "lock of one name given as text": lambda b: b.robot.locked("elbow"),

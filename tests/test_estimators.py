@@ -73,9 +73,10 @@ def test_drawn_intervals_take_the_place_of_those_by_covariance():
 
 
 def test_essential_parameters_leave_out_what_the_noise_hides():
-    """Kept and dropped make the whole, the residual grows by no more than allowed, and what is dropped was not clear."""
-    info = arm.model().absorb([arm.recorded(arm.motion(), arm.filtered_noise(np.random.default_rng(4), arm.motion(), 5.0))],
-                              names=arm.basis().names)  # fmt: skip
+    """Kept and dropped make the whole, the residual grows as much as is said, and what is dropped was not clear."""
+    path = arm.motion()
+    noisy = arm.recorded(path, arm.filtered_noise(np.random.default_rng(4), path, 5.0))
+    info = arm.model().absorb([noisy], names=arm.basis().names)
     whole, few = weighted(info, basis=arm.basis()), essential(info, basis=arm.basis())
     finding = few.findings[-1]
     dropped = set(whole.names) - set(few.names)

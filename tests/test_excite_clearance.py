@@ -13,8 +13,10 @@ from steelyard.errors import StudyError
 from steelyard.excite.certificate import certify, certify_trajectory
 from steelyard.excite.clearance import ClearanceBound, keeps_clear, resting_place, shrunk
 from steelyard.excite.closest import closest_approach
+from steelyard.excite.design import design_motion
 from steelyard.excite.features import States
 from steelyard.excite.fourier import FourierFamily, FourierMotion, shared_harmonics
+from steelyard.excite.frame_bound import FrameBound
 from steelyard.excite.frame_limit import FrameLimit, point_bounds
 from steelyard.excite.limits import JointLimit, motion_limits
 from steelyard.model import Model
@@ -155,6 +157,17 @@ def test_a_violation_of_one_in_a_thousand_in_space_is_refused(robot, quantity):
     assert tried(1.05 if quantity == "torque_rate" else 1.01).passed
 
 
+def test_samples_come_as_close_as_their_series(path, robot):
+    """Quintic pieces through 100 samples a second are within 0.1 mm of the series, and bounds within 1.1 mm of both."""
+    motion, clearance = swing(robot, 2.0, seed=1), collision_model(robot, path)
+    model, limits, tip = Model(robot, (RigidBody(),)), limits_of(robot), FrameLimit("lower", speed=20.0)
+    series = certified(robot, motion, clearance=clearance, frames=[tip])
+    samples = certify_trajectory(motion.sampled(100.0), model, limits, clearance=clearance, frames=[tip])
+    for quantity, tolerance in (("distance", 1.2e-3), ("cartesian_speed", 1e-2), ("torque_rate", 20.0)):
+        one, other = ([c.bound for c in it.checks if c.quantity == quantity] for it in (series, samples))
+        assert one == pytest.approx(other, abs=tolerance)
+
+
 def test_samples_without_accelerations_have_no_torque_rate(robot):
     motion = swing(robot, 1.0).sampled(100.0)
     model, limits = Model(robot, (RigidBody(),)), limits_of(robot)
@@ -187,6 +200,18 @@ def test_what_is_not_checked_is_said(path, robot):
 def test_limits_of_a_frame_that_cannot_be(options, why):
     with pytest.raises(StudyError, match=why):
         FrameLimit("lower", **options)
+
+
+def test_where_no_two_shapes_can_meet(path, robot):
+    """All pairs may touch: nothing is in the way of a design or a certificate, and that is said."""
+    free = collision_model(robot, path, allowed=[("base", "lower")], required=0.0)
+    assert free.distance(np.zeros((3, 2))).tolist() == [np.inf] * 3
+    assert keeps_clear(free, swing(robot, 1.0).cells(1e-2))
+    assert resting_place(free, limits_of(robot)) == pytest.approx(0.0)
+    assert Separation(free, 4, within=0.1).near(np.zeros((4, 2))).distance.size == 0
+    certificate = certified(robot, swing(robot, 1.0), clearance=free)
+    assert certificate.passed
+    assert "collisions: no two shapes can meet but those that may touch" in certificate.not_checked
 
 
 def test_a_frame_must_be_a_link(robot):
@@ -276,3 +301,42 @@ def test_a_place_to_rest_and_a_motion_about_it(path, robot):
     everywhere = collision_model(robot, path, obstacles=[Obstacle("ball", "sphere", (3.0,))])
     with pytest.raises(StudyError, match="nowhere clear"):
         resting_place(everywhere, limits)
+
+
+@pytest.mark.parametrize("limits", [{"speed": 2.0}, {"lower": (-0.5, -9, -9), "upper": (9, 0.6, 0.4)},
+                                    {"speed": 2.0, "upper": (0.9, 9, 9)}])  # fmt: skip
+def test_rooms_of_a_point_have_the_derivatives_they_say(tmp_path, limits):
+    """A chain with a slide and tilted axes: derivatives of all rooms by positions and velocities, by differences."""
+    path = shaped.write(
+        tmp_path,
+        *(shaped.link(name) for name in ("base", "a", "b", "c")),
+        shaped.joint("one", "base", "a", "0.1 0.2 0", "0 0.6 0.8"),
+        shaped.joint("two", "a", "b", "0.2 0 0.1", "0.8 0 0.6", kind="prismatic"),
+        shaped.joint("three", "b", "c", "0.1 0 0.3", "0 1 0"),
+    )
+    rng = np.random.default_rng(6)
+    q, dq, ddq = 0.5 * rng.standard_normal((3, 5, 3))
+    bound = FrameBound(shaped.loaded(path), FrameLimit("c", point=(0.1, 0.2, 0.3), **limits))
+    room = bound.room(States(q, dq, ddq))
+    weights, directions = rng.standard_normal(room.size), rng.standard_normal((2, 5, 3))
+    rates = np.zeros((3, 3, 5))
+    bound.pull(weights, rates)
+    ends = [
+        weights @ bound.room(States(q + s * 1e-6 * directions[0], dq + s * 1e-6 * directions[1], ddq))
+        for s in (1.0, -1.0)
+    ]
+    slope = sum(float(np.sum(rates[:, k].T * directions[k])) for k in range(2))
+    assert (ends[0] - ends[1]) / 2e-6 == pytest.approx(slope, rel=1e-6)
+    assert np.all(rates[:, 2] == 0.0)
+
+
+def test_a_design_keeps_speed_and_box_of_a_point(robot):
+    """Certified against the limits themselves; the same search without them breaks both."""
+    model, limits = Model(robot, (RigidBody(),)), limits_of(robot)
+    tip = FrameLimit("lower", point=(0.4, 0.0, 0.0), speed=1.5, lower=(0.0, -0.6, -1.0), upper=(1.0, 0.6, 1.0))
+    options = {"columns": "rigid", "period": 4.0, "harmonics": 3, "samples": 120, "starts": 1, "changes": 0}
+    kept, free = (design_motion(model, limits, bounds=b, **options) for b in ([FrameBound(robot, tip)], []))
+    assert certified(robot, kept.motion, frames=[tip]).passed
+    assert set(failed(certified(robot, free.motion, frames=[tip]))) == {"cartesian_speed", "workspace"}
+    with pytest.raises(StudyError, match="not a link that moves"):
+        FrameBound(robot, FrameLimit("base", speed=1.0))

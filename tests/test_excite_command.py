@@ -160,6 +160,27 @@ def test_the_check_sees_collisions(tmp_path, capsys):
     assert [finding["code"] for finding in told["findings"]] == ["excite.distance"]
 
 
+def test_obstacles_and_frames_of_the_study_are_kept(written, bare, tmp_path, capsys):
+    """A ceiling through the arm, and a speed that the tool exceeds."""
+    study = tmp_path / "study.toml"
+    motion = tmp_path / "nod.csv"
+    motion.write_text("time_s,q/waist,dq/waist,ddq/waist\n0,0,0,0\n1,0,0,0\n")
+    arguments = ("excite", "--limits", LIMITS, "--config", study, "--json", "--check")
+    study.write_text(
+        '[excite.obstacles.ceiling]\nkind = "plane"\nposition = [0, 0, 0.3]\nrpy = [3.14159265358979, 0, 0]\n'
+    )
+    assert run(*arguments, motion, "--robot", ARM) == 1
+    found = json.loads(capsys.readouterr().out)["findings"]
+    assert [finding["code"] for finding in found] == ["excite.distance"]
+    assert "ceiling" in found[0]["where"]
+    study.write_text("[excite.frames.tool]\nspeed = 0.05\nlower = [-5, -5, -5]\nupper = [5, 5, 5]\n")
+    assert run(*arguments, written / "speed_100" / "motion.csv", "--robot", bare) == 1
+    found = json.loads(capsys.readouterr().out)["findings"]
+    assert [finding["code"] for finding in found] == ["excite.cartesian_speed"]
+    study.write_text("[excite.frames.tol]\nspeed = 0.05\n")
+    assert run(*arguments, motion, "--robot", bare) == 3
+
+
 def test_positions_alone_are_no_motion(tmp_path, bare, capsys):
     motion = tmp_path / "q.csv"
     motion.write_text("time_s,q/waist\n0,0\n1,0.1\n")

@@ -130,10 +130,11 @@ COMMANDS = [
 
 
 def test_the_commands_of_the_page_run(tmp_path, monkeypatch):
-    """In their order, in an empty directory beside the examples."""
+    """In their order, in an empty directory beside the examples, with a shorter search."""
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
     assert len(COMMANDS) == 3
     for line in COMMANDS:
-        assert run(*line.split()[1:], "--quiet") == 0, line
+        words = re.sub(r"--budget \d+", "--budget 1", line).split()
+        assert run(*words[1:], "--quiet") == 0, line
     assert (tmp_path / "arm6-motion" / "preview.html").is_file()

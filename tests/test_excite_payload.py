@@ -66,7 +66,7 @@ def test_the_weight_is_the_derivative(known):
 
 
 def test_a_design_for_the_payload_tells_more_of_it():
-    """Deviations of the payload, geometric mean, against the D-optimal motion for everything: same limits, same work."""
+    """Deviations of the payload, geometric mean, against the D-optimal motion for everything: same limits and work."""
     model = arm.model()
     limits = motion_limits(model.robot, {n: JointLimit(acceleration=8.0, jerk=400.0) for n in model.robot.joint_names})
     own = design_motion(model, limits, criterion="payload", payload=BODY, **QUICK)

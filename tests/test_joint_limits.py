@@ -23,7 +23,8 @@ joint_limits:
     max_deceleration: 3.5
     has_jerk_limits: false
   elbow:
-    {has_position_limits: true, min_position: !degrees -90, max_position: 1e0, has_effort_limits: true, max_effort: 12}
+    {has_position_limits: true, min_position: !degrees -90, max_position: 1e0, has_effort_limits: true, max_effort: 12,
+     has_torque_rate_limits: true, max_torque_rate: 1000}
   wrist: {has_acceleration_limits: false, max_acceleration: 0, has_position_limits: false}
 """
 
@@ -33,7 +34,7 @@ def test_a_file_of_moveit(tmp_path):
     path.write_text("\ufeff" + MOVEIT, encoding="utf-8")
     assert read_joint_limits(path) == {
         "shoulder": JointLimit(velocity=2.175, acceleration=3.5, jerk=math.inf),
-        "elbow": JointLimit(lower=-math.pi / 2, upper=1.0, effort=12.0),
+        "elbow": JointLimit(lower=-math.pi / 2, upper=1.0, effort=12.0, torque_rate=1000.0),
         "wrist": JointLimit(lower=-math.inf, upper=math.inf, acceleration=math.inf),
     }
 

@@ -39,6 +39,7 @@ def test_polygons_and_negative_numbers_of_an_obj(tmp_path):
         ("a.obj", b"v 0 0 nan\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "not finite"),
         ("a.obj", b"v 0 0 1e30\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "absurdly"),
         ("a.obj", b"v 0 0\n", "three numbers"),
+        ("a.obj", b"v 0 0 0\nf 1 1 99999999999999999999\n", "broken"),
     ],
 )
 def test_what_is_no_mesh(tmp_path, name, data, why):
@@ -72,7 +73,8 @@ def test_where_meshes_are_found(tmp_path):
 @pytest.mark.parametrize(
     "reference",
     ["package://arm/../../secret.stl", "../secret.stl", "/etc/secret.stl", "file:///etc/secret.stl", "", "C:\\a.stl",
-     "http://host/a.stl", "package://../secret.stl", "a\\..\\secret.stl", "package://arm//etc/secret.stl", "a\x00.stl"],
+     "http://host/a.stl", "package://../secret.stl", "a\\..\\secret.stl", "package://arm//etc/secret.stl", "a\x00.stl",
+     "x" * 5000 + ".stl"],
 )  # fmt: skip
 def test_what_leaves_the_folders(tmp_path, reference):
     (tmp_path / "secret.stl").write_bytes(b"x")

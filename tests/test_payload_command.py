@@ -287,6 +287,7 @@ def test_ways_that_exclude_each_other(capsys, folder):
     for words in ((), loaded, bare, session, (*loaded, *poses), (*loaded, *bare, *session), (*poses, *bare, *session)):
         assert "one of three ways" in refused(capsys, "--robot", folder / "arm.urdf", *words)
     assert "--robot" in refused(capsys, *poses)
+    assert "--term" in refused(capsys, "--robot", folder / "arm.urdf", *poses, "--term", "viscous")
     assert "--gravity" in refused(capsys, *session, *loaded, "--gravity", 0, 0, -9.81)
 
 

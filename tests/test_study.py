@@ -430,7 +430,10 @@ def test_every_key_is_on_the_page() -> None:
 
 
 def test_every_study_on_the_page_can_be_read_and_means_what_the_page_says(tmp_path: Path) -> None:
-    sheet, currents, wrist = re.findall(r"```toml\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
+    around, sheet, currents, wrist = re.findall(r"```toml\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
+    excite = parse_study(tomllib.loads(around)).excite
+    assert (excite.obstacles["table"].kind, excite.obstacles["table"].position[2]) == ("plane", -0.02)
+    assert (excite.frames["tool"].speed, excite.frames["tool"].upper) == (1.5, (1.0, 1.0, 1.5))
     run = converted(tmp_path, sheet, "t,angle_elbow,torque_elbow,comment", "1500,90,250,start")
     assert run.time.tolist() == [1.5]
     assert run.channel("q")[0, 0] == pytest.approx(1.5708, abs=5e-5)

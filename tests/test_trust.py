@@ -60,8 +60,11 @@ def poor(kind: str):
 
 
 def test_poor_motions_do_not_make_it_worse_than_the_file_with_fitted_friction():
-    """Predicting a full motion, whether the file is nearly right or not: single runs differ by a tenth either way, since
-    friction at full speed is a guess from slow motion, and the mean of twelve does not lose."""
+    """Predicting a full motion, whether the file is nearly right or not.
+
+    Single runs differ by a tenth either way, since friction at full speed is a guess from slow motion; the mean of
+    twelve does not lose.
+    """
     full = arm.motion(seed=8, rate=50.0)
     ratios = []
     for kind, share, seed in product(("small", "one joint"), (0.05, 0.3, 1.0), (3, 13)):

@@ -384,6 +384,24 @@ def test_joints_that_mimic_one_another_are_one_error(only):
     assert "'j1' -> 'j2' -> 'j1'" in finding.message
 
 
+@pytest.mark.parametrize("kind", ["fixed", "floating"])
+def test_a_mimic_of_what_has_no_position_is_an_error(lint, kind):
+    report = lint(*arm(limit="", kind=kind)[:-1], joint("j2", "arm", "tip", LIMIT + '<mimic joint="j1"/>'))
+    (finding,) = report.errors
+    assert (finding.code, finding.where) == ("model.mimic_unknown", "robot.urdf:6, joint 'j2'")
+    assert f"mimics 'j1', which is {kind}" in finding.message
+
+
+@pytest.mark.parametrize("kind", ["revolute", "fixed"])
+@pytest.mark.parametrize("count", [1000, 1001])
+def test_a_chain_of_over_a_thousand_joints_is_refused(lint, kind, count):
+    """Readers that recur fall off their stack at some three thousand."""
+    names = ["base", *(f"l{k}" for k in range(count))]
+    joints = [joint(f"j{k}", names[k], names[k + 1], kind=kind) for k in range(count)]
+    errors = lint(link("base", ""), *joints, *map(link, names[1:])).errors
+    assert [(f.code, f.value) for f in errors] == [("model.unsupported", 1001)] * (count > 1000)
+
+
 # ---- all at once, and as an exception ----
 
 

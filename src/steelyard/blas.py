@@ -137,10 +137,10 @@ def gram(blas: Any, panel: Any, start: int, G: Any, at: int, sizes: Any) -> None
 
 
 @numba.njit(cache=True, nogil=True)
-def multiply(blas: Any, panel: Any, start: int, M: Any, at: int, product: Any, sizes: Any) -> None:
-    """product <- panel M, with M (c, c) at M[at]; both panels begin at `start` of their buffers.
+def multiply(blas: Any, panel: Any, start: int, M: Any, at: int, product: Any, to: int, sizes: Any) -> None:
+    """product <- panel M, with M (c, c) at M[at], the panel at panel[start] and the product at product[to].
 
-    sizes: as for `solve_right`, the leading dimension that of both panels.
+    sizes: as for `solve_right`, and the leading dimension of the product.
     """
     letters, one = blas.letters, blas.one
     base = letters.ctypes.data
@@ -158,8 +158,8 @@ def multiply(blas: Any, panel: Any, start: int, M: Any, at: int, product: Any, s
             M[at:].ctypes.data,
             sizes[1:].ctypes.data,
             blas.zero.ctypes.data,
-            product[start:].ctypes.data,
-            sizes[2:].ctypes.data,
+            product[to:].ctypes.data,
+            sizes[3:].ctypes.data,
         ),
     )
 

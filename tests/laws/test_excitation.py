@@ -10,19 +10,25 @@ import pytest
 import robots
 from steelyard.basis import base_parameters
 from steelyard.errors import StudyError
+from steelyard.estimate.least_squares import weighted
+from steelyard.excite.criteria import condition_number
 from steelyard.excite.design import design_motion
+from steelyard.excite.envelope import envelope_of
 from steelyard.excite.features import States
 from steelyard.excite.forecast import collected, forecast
-from steelyard.excite.fourier import FourierFamily, FourierMotion
+from steelyard.excite.fourier import FourierFamily, FourierMotion, shared_harmonics
 from steelyard.excite.information import MotionInformation
 from steelyard.excite.limits import JointLimit, motion_limits
 from steelyard.model import Model
+from steelyard.robot.robot import Robot
+from steelyard.simulate.robots import robot_file
 from steelyard.terms.coulomb import Coulomb
 from steelyard.terms.offset import Offset
 from steelyard.terms.rigid_body import RigidBody
 from steelyard.terms.viscous import Viscous
 
 RUNS = 800
+ARM6 = (8.0, 6.0, 8.0, 12.0, 12.0, 15.0)  # accelerations [rad/s2]
 QUICK = {"period": 5.0, "harmonics": 4, "starts": 2, "changes": 4, "budget": 600.0}
 
 
@@ -52,6 +58,45 @@ def test_predicted_deviations_are_achieved(arm):
     design = design_motion(*arm, deviations=sigma, **QUICK)
     spread, predicted = achieved(arm[0], design, sigma)
     assert np.all(np.abs(spread / predicted - 1.0) < 0.1)
+
+
+def test_the_estimator_itself_gets_what_was_forecast(arm):
+    """As above through absorbing and weighted least squares, which has to find the noise by itself: 800 recordings."""
+    sigma = np.array([0.3, 0.1])
+    model, rate = arm[0], 40.0
+    motion = design_motion(*arm, deviations=sigma, **QUICK).motion
+    predicted = forecast(model, [motion], rate=rate, deviations=sigma)
+    samples = motion.sampled(rate).samples(0, round(rate * motion.period))
+    exact, rng = model.torque(model.nominal, samples), np.random.default_rng(0)
+    found = []
+    for _ in range(RUNS):
+        recording = robots.with_torque(samples, exact + sigma * rng.standard_normal(exact.shape))
+        found.append(weighted(model.absorb([recording], names=predicted.basis.names)).theta)
+    assert np.abs(np.std(found, axis=0) / predicted.deviations - 1.0).max() < 0.1
+    truth = predicted.basis.regroup(model.nominal)
+    assert np.abs((np.mean(found, axis=0) - truth) / predicted.deviations).max() < 4.0 / np.sqrt(RUNS) * 1.1
+
+
+def test_a_poor_start_on_the_six_joint_arm():
+    """Three harmonics in phase, 90 % of the limits: condition 300; free phases and a richer spectrum: under 45."""
+    robot = Robot.from_urdf(robot_file("arm6.urdf"))
+    model = Model(robot, (RigidBody(), Viscous(), Coulomb(), Offset()))
+    limits = motion_limits(
+        robot, {n: JointLimit(acceleration=a, jerk=50.0 * a) for n, a in zip(robot.joint_names, ARM6, strict=True)}
+    )
+    family = FourierFamily(10.0, shared_harmonics(6, 3))
+    shape = np.zeros((6, 7))
+    shape[:, 1:4] = (1.0, 1.0 / 2.0, 1.0 / 3.0)
+    coefficients = shape * (0.9 / envelope_of(family, limits).gauge(shape))[:, None]
+    coefficients[:, 0] = limits.center
+    poor = FourierMotion(robot.joint_names, family, coefficients)
+    better = design_motion(model, limits, criterion="condition", harmonics=5, starts=2, changes=0, samples=200).motion
+    before, after = (
+        condition_number(forecast(model, [motion], rate=20.0, deviations=np.ones(6)).information)
+        for motion in (poor, better)
+    )
+    assert before == pytest.approx(303.0, rel=0.05)
+    assert after < 45.0
 
 
 def test_information_grows_with_the_samples(arm):

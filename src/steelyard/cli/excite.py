@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 GATE, INTERRUPTED = 1, 130
 Rest = Literal["free", "acceleration", "jerk"]
-Criterion = Literal["d", "a", "e", "condition", "condition_scaled"]
+Criterion = Literal["d", "a", "e", "condition", "condition_scaled", "payload"]
 
 
 def excite(
@@ -28,6 +28,7 @@ def excite(
     check: Path | None = None,
     plan: bool = False,
     criterion: Criterion = "d",
+    payload: str | None = None,
     columns: Literal["rigid", "all"] = "all",
     period: float = 10.0,
     harmonics: int = 5,
@@ -62,7 +63,8 @@ def excite(
         limits: joint_limits.yaml as MoveIt has it: accelerations and jerks, and anything tighter than the model file.
         check: Certify this motion instead (CSV with dq, JointTrajectory in JSON or YAML, excitation.yaml).
         plan: Plan all experiments instead, from standing still to a tool, with what each will tell.
-        criterion: d, a, e, condition or condition_scaled.
+        criterion: d, a, e, condition or condition_scaled; payload for what one body carries alone.
+        payload: The body that carries it.
         columns: Base parameters of the rigid bodies alone, or of all terms.
         period: Of the motion [s]; rounded up to a whole number of controller steps.
         harmonics: How many for each joint, of 1/period.
@@ -107,7 +109,7 @@ def excite(
     wish = Wish(
         criterion=criterion, columns=columns, period=period, harmonics=harmonics, rest=rest or "jerk", share=share,
         optimiser=optimiser, budget=budget, seed=seed_of(seed), periods=periods, rate=rate, noise=tuple(noise or ()),
-        forms=forms_of(format or (), len(found.model.robot.joint_names), rest=rest or "jerk"),
+        payload=payload, forms=forms_of(format or (), len(found.model.robot.joint_names), rest=rest or "jerk"),
     )  # fmt: skip
     inputs = [path for path in (robot, limits, config) if path is not None]
     target = None if output is None else outside(output, inputs)

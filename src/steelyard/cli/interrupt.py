@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-_HEEDED = "steelyard: stopping; the best motion so far is certified and kept (Ctrl-C again leaves without it)"
+_HEEDED = "steelyard: stopping after this step; the best motion so far is certified and kept (Ctrl-C again: at once)"
 
 
 @contextmanager

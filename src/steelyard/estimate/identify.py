@@ -32,6 +32,7 @@ from steelyard.estimate.training import (
 from steelyard.finding import Finding
 from steelyard.model import Model
 from steelyard.preparation.pipeline import Prepared, prepare_recording
+from steelyard.preparation.saturation import mask_saturated
 from steelyard.robot.robot import Robot
 from steelyard.terms.term import Term
 
@@ -134,7 +135,8 @@ def identify(
         for r in recordings
     )
     moving = [
-        replace(p, trajectory=worth_fitting(p.trajectory, dead_band, exclude, p.lowpass.cutoff)) for p in prepared
+        replace(p, trajectory=_used(p, r.trajectory, robot, dead_band, exclude))
+        for p, r in zip(prepared, recordings, strict=True)
     ]
     blocks = training_blocks(model, basis, recordings, moving)
     trust = trust_in(model, basis, blocks) if estimator == "prior" else None
@@ -165,6 +167,14 @@ def identify(
     if trust is not None:
         estimate = estimate.noting(trust_finding(model, basis, estimate, trust.width))
     return Identification(model, basis, _described(estimate, trials, structure), prepared, trials, structure)
+
+
+def _used(
+    ready: Prepared, recorded: Trajectory, robot: Robot, dead_band: float, exclude: Sequence[tuple[float, float]]
+) -> Trajectory:
+    """The prepared recording with the rows that must not be fitted marked."""
+    rows = worth_fitting(ready.trajectory, dead_band, exclude, ready.lowpass.cutoff)
+    return mask_saturated(rows, recorded.ordered(robot.joint_names), robot, margin=1.0 / ready.lowpass.cutoff)
 
 
 def _common(prepared: Sequence[Prepared]) -> LowPass:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,25 @@ from steelyard.robot.robot import Robot
 Array = NDArray[np.float64]
 
 
+@dataclass(frozen=True)
+class Preparing:
+    """How runs are prepared, as by `prepare_recording`; None chooses.
+
+    Attributes:
+        cutoff: [Hz] of the low-pass, for all runs or by joint; None for the lowest that any run asks for.
+        use_recorded_dq, decimate_by: as for `prepare_recording`.
+        dead_band: rows of a joint slower than this [rad/s or m/s] are left out, as friction has no direction there.
+    """
+
+    cutoff: float | Mapping[str, float] | None = None
+    use_recorded_dq: bool | None = None
+    decimate_by: int | None = None
+    dead_band: float = DEAD_BAND
+
+
+DEFAULT = Preparing()
+
+
 def payload_of_runs(
     model: Model,
     loaded: Sequence[Recording],
@@ -30,7 +49,7 @@ def payload_of_runs(
     theta: Array | None = None,
     doubt: Array | None = None,
     link: str | None = None,
-    cutoff: float | None = None,
+    how: Preparing = DEFAULT,
     same_friction: bool = False,
     gain_uncertainty: float = 0.0,
     same_scale: bool = True,
@@ -44,7 +63,7 @@ def payload_of_runs(
         theta: (p,) values of the model's columns, of a result or of the model file.
         doubt: (b, b) covariance of the base parameters of theta; None takes them as exact.
         link: in whose frame the payload is; None for the flange.
-        cutoff: [Hz] of the low-pass, the same for all runs; None for the lowest that any of them asks for.
+        how: the runs are prepared, all alike.
         same_friction: whether friction and offsets have not changed with the load.
         gain_uncertainty: of the torque scale, a fraction.
         same_scale: whether theta came from the same torque signals.
@@ -56,7 +75,7 @@ def payload_of_runs(
     if not loaded or (not unloaded and theta is None):
         raise DataError("a payload needs a loaded run, and unloaded runs or a known robot to compare it with")
     basis = base_parameters(model)
-    blocks = absorbed_alike(model, basis, (loaded, unloaded) if unloaded else (loaded,), cutoff=cutoff)
+    blocks = absorbed_alike(model, basis, (loaded, unloaded) if unloaded else (loaded,), how)
     if unloaded:
         return difference(
             model, basis, blocks[1], blocks[0],
@@ -69,38 +88,43 @@ def payload_of_runs(
 
 
 def absorbed_alike(
-    model: Model, basis: ParameterBasis, kinds: Sequence[Sequence[Recording]], *, cutoff: float | None = None
+    model: Model, basis: ParameterBasis, kinds: Sequence[Sequence[Recording]], how: Preparing = DEFAULT
 ) -> list[list[SquareRootInformation]]:
     """Information of the base columns over stretches of each kind of run, all prepared with one cut-off.
-
-    Rows of joints that hardly move are left out, as in `identify`: friction has no direction there.
 
     Args:
         model, basis: whose columns.
         kinds: for each kind of run at least one recording, with torque.
-        cutoff: [Hz]; None for the lowest that any recording asks for.
+        how: they are prepared.
 
     Raises:
         DataError: a recording without torque, or without motion.
     """
-    prepared = [[_prepared(run, model.robot, cutoff) for run in runs] for runs in kinds]
-    lowest = min(p.cutoff.cutoff for ready in prepared for p in ready)
+    prepared = [[_prepared(run, model.robot, how) for run in runs] for runs in kinds]
+    lowest = min(p.lowpass.cutoff for ready in prepared for p in ready)
     found = []
     for runs, first in zip(kinds, prepared, strict=True):
         ready = [
-            p if p.cutoff.cutoff == lowest else _prepared(run, model.robot, lowest)
+            p if p.lowpass.cutoff == lowest else _prepared(run, model.robot, replace(how, cutoff=lowest))
             for run, p in zip(runs, first, strict=True)
         ]
-        if all(np.abs(p.trajectory.channel("dq")).max() < DEAD_BAND for p in ready):
+        if all(np.abs(p.trajectory.channel("dq")).max() < how.dead_band for p in ready):
             raise DataError(
                 "nothing moves in this recording: torque at rest holds any friction",
                 where=runs[0].trajectory.name,
                 cure="record a motion; poses held still are weighed with --poses",
             )
-        moving = [replace(p, trajectory=mask_dead_band(p.trajectory, DEAD_BAND)) for p in ready]
+        moving = [replace(p, trajectory=mask_dead_band(p.trajectory, how.dead_band)) for p in ready]
         found.append(training_blocks(model, basis, runs, moving))
     return found
 
 
-def _prepared(run: Recording, robot: Robot, cutoff: float | None) -> Prepared:
-    return prepare_recording(run.trajectory, robot, cutoff=cutoff, thin=True)
+def _prepared(run: Recording, robot: Robot, how: Preparing) -> Prepared:
+    return prepare_recording(
+        run.trajectory,
+        robot,
+        cutoff=how.cutoff,
+        use_recorded_dq=how.use_recorded_dq,
+        decimate_by=how.decimate_by,
+        thin=True,
+    )

@@ -127,6 +127,8 @@ def distance_check(cells: Cells, clearance: Clearance | None) -> Checked:
     required = clearance.required
     use = required / distance if distance > 0.0 else float("inf")
     missed = [f"collisions of {pair}" for pair in clearance.allowed] + [f"shape of {it}" for it in clearance.unchecked]
+    if not np.isfinite(distance):
+        return Checked(missed=(*missed, "collisions: no two shapes can meet but those that may touch"))
     return Checked((Check("distance", names, required, distance, time, distance >= required, use),), tuple(missed))
 
 

@@ -20,6 +20,7 @@ from steelyard.excite.limits import MotionLimits
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 TRIALS = 40
+ROOM = 0.01  # [m] more than a distance to keep
 RESTS = 400  # poses tried where the middle of the range is not clear
 
 
@@ -100,7 +101,7 @@ def resting_place(clearance: Clearance, limits: MotionLimits, *, seed: int = 0) 
     spread = np.linspace(0.0, 0.9, RESTS)[:, None] * rng.uniform(-1.0, 1.0, (RESTS, len(limits.joint_names)))
     poses = limits.center + spread * limits.reach
     for pose in poses:
-        if clearance.distance(pose[None], far=2.0 * clearance.required)[0] > clearance.required:
+        if clearance.distance(pose[None], far=clearance.required + ROOM)[0] > clearance.required:
             return pose
     raise StudyError(
         "the robot is nowhere clear of itself and of the obstacles", value=clearance.required,

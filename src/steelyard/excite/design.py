@@ -162,6 +162,7 @@ def design_motion(
         problem.envelope,
         local=partial(_local, local_of, problem),
         score=partial(_score, problem),
+        usable=lambda x: problem.smooth.load(x) < 1.0,
         starts=starts,
         changes=changes,
         seed=seed,

@@ -2,8 +2,8 @@
 
 `G = sum_j w_j Y_j' Y_j + G_0` over the rows Y_j of each joint, with w_j = 1 / sigma_j^2 and G_0 what is known already.
 For a criterion with `d phi = <H, dG>`, H symmetric, the derivative by the motion is one call of the adjoint with the
-weights `2 w_j Y_j H`. The regressor is kept in one panel, whose lines are as long as the motion: few large products are
-faster than many small ones, and a motion of some hundred samples stays in a core's own cache.
+weights `2 w_j Y_j H`. The regressor is kept in one panel, whose lines are as long as the motion, since few large
+products are faster than many small ones; weights are made for one block and used at once, so that they stay in cache.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from steelyard import blas
 from steelyard.errors import StudyError
 from steelyard.excite.features import States, features_of
 from steelyard.model import Layout, Model
-from steelyard.robot.adjoint import line_length, record_block, reverse_block, tape
+from steelyard.robot.adjoint import SHORT, line_length, record_block, reverse_block, tape
 from steelyard.robot.kernel import SPARE
 from steelyard.robot.motion import BLOCK
 
@@ -65,25 +65,29 @@ def _pull(
     H: Any, theta: Any, torque: Any, parts: Any, W: Any, features: Any, rates: Any,
 ) -> None:  # fmt: skip
     """rates = derivatives of <H, G> + sum torque * Y theta; features = the weights of the feature rows."""
-    K, sizes = V.shape[0], np.array([V.shape[0], 0, line], np.int32)
+    K, sizes = V.shape[0], np.array([0, 0, line, SHORT], np.int32)
     for j in range(columns.weight.shape[0]):
         first, count = columns.start[j], columns.start[j + 1] - columns.start[j]
         for c in range(count):
             row, at = H[columns.column[first + c]], columns.at[j] + c * count
             for r in range(count):
                 parts[at + r] = 2.0 * columns.weight[j] * row[columns.column[first + r]]
-        sizes[1] = count
-        blas.multiply(routines, panel, plan.start[j] * line, parts, columns.at[j], W, sizes)
-        for c in range(count if torque.shape[0] > 0 else 0):
-            at, value = (plan.start[j] + c) * line, theta[columns.column[first + c]]
-            for k in range(K):
-                W[at + k] += value * torque[k, j]
-    for f in range(features.shape[0]):
-        at = plan.extra_slot[f] * line
-        for k in range(K):
-            features[f, k] = W[at + k]
     for k0 in range(0, K, BLOCK):
-        reverse_block(tree, plan, Q, V, k0, tape, W, line, rates)
+        samples = min(BLOCK, K - k0)
+        sizes[0] = samples
+        for j in range(columns.weight.shape[0]):
+            first, count, start = columns.start[j], columns.start[j + 1] - columns.start[j], plan.start[j]
+            sizes[1] = count
+            blas.multiply(routines, panel, start * line + k0, parts, columns.at[j], W, start * SHORT, sizes)
+            for c in range(count if torque.shape[0] > 0 else 0):
+                at, value = (start + c) * SHORT, theta[columns.column[first + c]]
+                for s in range(samples):
+                    W[at + s] += value * torque[k0 + s, j]
+        for f in range(features.shape[0]):
+            at = plan.extra_slot[f] * SHORT
+            for s in range(samples):
+                features[f, k0 + s] = W[at + s]
+        reverse_block(tree, plan, Q, V, k0, tape, W, rates)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -149,9 +153,9 @@ class MotionInformation:
             weight=sigma**-2,
         )
         self._line = line_length(samples)
-        size = (int(layout.plan.start[-1]) + SPARE) * self._line
+        lines = int(layout.plan.start[-1]) + SPARE
         self._tape = tape(robot.tree, samples)
-        self._panel, self._W = np.zeros(size), np.zeros(size)
+        self._panel, self._W = np.zeros(lines * self._line), np.zeros(lines * SHORT)
         self._X, self._pulled = np.zeros((extras, samples)), np.zeros((extras, samples))
         self._grams, self._parts = np.zeros(int(at[-1])), np.zeros(int(at[-1]))
         self._G, self._rates, self._tau = np.zeros((b, b)), np.zeros((n, 3, samples)), np.zeros((samples, n))

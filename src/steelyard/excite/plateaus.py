@@ -40,11 +40,6 @@ class Plateaus:
     speeds: Array
     windows: tuple[Window, ...]
 
-    def slowed(self, speed: float) -> Plateaus:
-        """The same path at a fraction of the speed."""
-        windows = tuple(window.slowed(speed) for window in self.windows)
-        return Plateaus(self.motion.slowed(speed), speed * self.speeds, windows)
-
 
 def plateaus(
     limits: MotionLimits,

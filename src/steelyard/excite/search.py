@@ -21,6 +21,7 @@ from steelyard.excite.fourier import FourierFamily
 
 Array = NDArray[np.float64]
 INSIDE = 0.9  # of the limits, for every start
+HALVINGS = 6
 WANDER = 0.04  # how much worse than the best a motion may be and still be changed next; criteria are logarithms
 SEARCHING = 0.92  # share of the budget after which no new search begins
 
@@ -91,6 +92,7 @@ def search(
     *,
     local: Local,
     score: Callable[[Array], float],
+    usable: Callable[[Array], bool],
     starts: int,
     changes: int,
     seed: int,
@@ -107,6 +109,7 @@ def search(
         local: local optimiser, called with variables, whether this is a START, a CHANGE or the last POLISH, and what
             to tell every usable iterate; that says whether to stop.
         score: the exact criterion, infinite for what cannot be used.
+        usable: whether a motion inside the envelope keeps all else, too.
         starts: independent starts.
         changes: changes of one joint.
         seed: of all random draws.
@@ -132,7 +135,7 @@ def search(
             elif k < starts:
                 x, kind = random_start(family, envelope, rng), START
             else:
-                x, kind = _changed(family, envelope, present.x, rng), CHANGE
+                x, kind = _toward(_changed(family, envelope, present.x, rng), present.x, usable), CHANGE
             told = ()
             reached = local(x, kind, watch)
             found = Found(reached, score(reached))
@@ -156,6 +159,15 @@ def random_start(family: FourierFamily, envelope: Envelope, rng: np.random.Gener
     """(n, m) normal variables, each joint scaled to INSIDE of the first limit it meets."""
     x = rng.standard_normal((family.joints, family.variables))
     return x * (INSIDE / envelope.gauge(x))[:, None]
+
+
+def _toward(x: Array, usable_one: Array, usable: Callable[[Array], bool]) -> Array:
+    """As much of the way from a usable motion to x as is usable: the other joints keep what they have."""
+    for _ in range(HALVINGS):
+        if usable(x):
+            break
+        x = 0.5 * (x + usable_one)
+    return x
 
 
 def _changed(family: FourierFamily, envelope: Envelope, x: Array, rng: np.random.Generator) -> Array:

@@ -25,6 +25,10 @@ class Run(NamedTuple):
     motion: Motion
     windows: tuple[Window, ...] = ()
 
+    def slowed(self, speed: float) -> Run:
+        """The same path at a fraction of the speed, with its windows."""
+        return Run(self.motion.slowed(speed), tuple(window.slowed(speed) for window in self.windows))
+
     def sampled(self, rate: float) -> Trajectory:
         """What is recorded at `rate` [Hz], with the rows that count valid."""
         return marked(sampled(self.motion, rate), self.windows)

@@ -65,11 +65,6 @@ class StaticPoses:
         every = tuple(range(self.poses.shape[1]))
         return tuple(Window(visit.start, visit.stop, every) for visit in self.visits)
 
-    def slowed(self, speed: float) -> StaticPoses:
-        """The same path at a fraction of the speed, holds included."""
-        visits = tuple(v._replace(start=v.start / speed, stop=v.stop / speed) for v in self.visits)
-        return replace(self, motion=self.motion.slowed(speed), visits=visits)
-
 
 def static_poses(
     model: Model,

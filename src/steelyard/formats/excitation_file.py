@@ -55,7 +55,7 @@ def motion_table(motion: FourierMotion) -> dict[str, Value]:
 
 def limits_table(limits: MotionLimits) -> dict[str, Value]:
     """For each joint its limits in SI; null where there is none."""
-    names = ("lower", "upper", "velocity", "acceleration", "jerk", "effort")
+    names = ("lower", "upper", "velocity", "acceleration", "jerk", "effort", "torque_rate")
     return {
         joint: {name: _finite(float(getattr(limits, name)[j])) for name in names}
         for j, joint in enumerate(limits.joint_names)

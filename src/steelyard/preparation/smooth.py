@@ -17,7 +17,8 @@ def smooth(
 ) -> Trajectory:
     """Low-pass channels at `cutoff` [Hz] (one, or by joint), forwards and backwards, segment by segment.
 
-    The clock must be uniform. Torque is filtered with positions, so that both sides of `tau = Y theta` have passed the same filter.
+    The clock must be uniform. Torque is filtered with positions, so that both sides of `tau = Y theta` have passed
+    the same filter.
     """
     step = trajectory.step
     cutoffs = dict(cutoff) if isinstance(cutoff, Mapping) else dict.fromkeys(trajectory.joint_names, cutoff)

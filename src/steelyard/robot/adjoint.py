@@ -25,6 +25,8 @@ from steelyard.robot.tree import FLOATING, PRISMATIC, Tree
 
 Array = NDArray[np.float64]
 LANES = 8  # samples are done in bundles of so many: a remainder would be done one by one
+SHORT = BLOCK + 8  # doubles a line of a block's weights: a cache line more than the samples, off a power of two
+_SHORT = np.uint64(SHORT)
 _STATE, _AXIS = np.uint64(9 * ROW), np.uint64(6 * ROW)
 
 
@@ -110,13 +112,13 @@ def record_block(tree, plan, Q, V, A, X, k0, tape, P, line):
 
 
 @jit()
-def _lines(slot, first, spare, line, k0, to):
+def _lines(slot, first, spare, to):
     """Where the weights of a pair's ten columns begin, the spare lines for unwanted ones; False where all are."""
     wanted = False
     for e in range(10):
         own = slot[first + e]
         wanted = wanted or own >= 0
-        to[e] = np.uint64(own if own >= 0 else spare + e) * line + k0
+        to[e] = np.uint64(own if own >= 0 else spare + e) * _SHORT
     return wanted
 
 
@@ -133,7 +135,7 @@ def _place(X, Q, qo, ratio, offset):
 
 
 @jit(fastmath=FAST)
-def _reverse(n, tree, plan, tape, S, J, W, line, k0):
+def _reverse(n, tree, plan, tape, S, J, W):
     """Reverse sweep over n samples of a block, whose inputs lie in tape.work; derivatives go to tape.rates."""
     work, G, E, N, B, X, D = (
         tape.work, tape.axes_bar, tape.motion_bar, tape.moment, tape.back, tape.slide, tape.rates
@@ -163,7 +165,7 @@ def _reverse(n, tree, plan, tape, S, J, W, line, k0):
         for k in range(tree.pair_start[i + 1] - first):
             pair = first + k
             jo = np.uint64(pair) * _AXIS
-            if _lines(plan.slot, 10 * pair, spare, line, k0, to):
+            if _lines(plan.slot, 10 * pair, spare, to):
                 steps.ten_columns_adjoint(
                     n, W, to[0], to[1], to[2], to[3], to[4], to[5], to[6], to[7], to[8], to[9],
                     J, jo, S, o, work.field, G, tape.field_bar,
@@ -195,13 +197,14 @@ def _rows(source, k0, target):
 
 
 @jit(fastmath=FAST)
-def reverse_block(tree, plan, Q, V, k0, tape, W, line, rates):
+def reverse_block(tree, plan, Q, V, k0, tape, W, rates):
     """Derivatives of `sum weight * entry` over one recorded block.
 
     Args:
         Q, V: (K, n) positions and velocities that were recorded.
         k0: first sample of the block.
-        W: weights in the layout of the panel, its spare lines zero; those past the last sample must be finite.
+        W: the block's weights, laid out as the panel but in lines of SHORT, spare lines zero; those past the last
+            sample must be finite.
         line: length of its lines.
         rates: (n, 3, K) derivatives by q, dq and ddq; the block's samples are written.
     """
@@ -212,7 +215,7 @@ def reverse_block(tree, plan, Q, V, k0, tape, W, line, rates):
     S, J = tape.motion[b * size : (b + 1) * size], tape.axes[b * wide : (b + 1) * wide]
     left = min(BLOCK, rates.shape[2] - k0)
     count = np.uint64(left)
-    _reverse(np.uint64((left + LANES - 1) // LANES * LANES), tree, plan, tape, S, J, W, np.uint64(line), np.uint64(k0))
+    _reverse(np.uint64((left + LANES - 1) // LANES * LANES), tree, plan, tape, S, J, W)
     for j in range(tree.rows):
         for c in range(3):
             source = np.uint64(c * tree.rows + j) * NEXT
@@ -235,13 +238,13 @@ def regressor_gradient(tree: Tree, q: Array, v: Array, a: Array, weights: Array)
     moved = [set(tree.pair_row[tree.pair_start[i] : tree.pair_start[i + 1]].tolist()) for i in range(bodies)]
     support = [[10 * i + e for i in range(bodies) if row in moved[i] for e in range(10)] for row in range(rows)]
     plan = build_plan(tree, support, np.arange(10 * bodies), [])
-    line = line_length(K)
-    panel = np.zeros((int(plan.start[-1]) + SPARE, line))
-    W, rates = np.zeros_like(panel), np.zeros((rows, 3, K))
+    lines, line = int(plan.start[-1]) + SPARE, line_length(K)
+    panel, W, rates = np.zeros(lines * line), np.zeros((lines, SHORT)), np.zeros((rows, 3, K))
     q, v, a = (np.ascontiguousarray(x, dtype=np.float64) for x in (q, v, a))
-    for row, columns in enumerate(support):
-        W[plan.start[row] : plan.start[row + 1] - 1, :K] = weights[:, row, columns].T
     for k0 in range(0, K, BLOCK):
-        record_block(tree, plan, q, v, a, np.zeros((rows, K)), k0, buffers, panel.reshape(-1), line)
-        reverse_block(tree, plan, q, v, k0, buffers, W.reshape(-1), line, rates)
+        block = weights[k0 : k0 + BLOCK]
+        for row, columns in enumerate(support):
+            W[plan.start[row] : plan.start[row + 1] - 1, : len(block)] = block[:, row, columns].T
+        record_block(tree, plan, q, v, a, np.zeros((rows, K)), k0, buffers, panel, line)
+        reverse_block(tree, plan, q, v, k0, buffers, W.reshape(-1), rates)
     return Gradient(*(np.ascontiguousarray(rates[:, c].T) for c in range(3)))

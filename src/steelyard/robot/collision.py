@@ -23,7 +23,7 @@ from steelyard.robot.solid import Solid, capsules_of
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 SOLVER = 5e-6  # [m] coal's distances are that exact
-SMALL = 2e-3  # [m] where a pair can move no more than this, its meshes are worth the time
+SMALL = 5e-4  # [m] where a pair can move no more than this, its meshes are worth the time
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ What cannot be had is never passed over: it becomes a finding, and the link is n
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -63,8 +64,6 @@ def read_collision_geometry(robot: Robot, path: Path, search: Sequence[Path]) ->
     Raises:
         ModelError: the file cannot be read, or is not the one the robot came from.
     """
-    import hashlib
-
     model = parse_model_xml(path)
     if hashlib.sha256(model.data).hexdigest() != robot.digest:
         raise ModelError(

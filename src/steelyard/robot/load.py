@@ -15,14 +15,16 @@ from steelyard.robot.inertia import parameters_about_origin, rotation_rpy
 from steelyard.robot.lint_report import LintReport
 from steelyard.robot.mjcf_lint import lint_mjcf
 from steelyard.robot.robot import STANDARD_GRAVITY, Axis, Link, Robot
+from steelyard.robot.second_reader import check_masses
+from steelyard.robot.strict_number import shown
 from steelyard.robot.tree import FLOATING, PRISMATIC, REVOLUTE, TreeJoint
 from steelyard.robot.urdf_description import UrdfDescription, UrdfJoint, UrdfLink
+from steelyard.robot.urdf_elements import LARGEST
 from steelyard.robot.urdf_lint import lint_urdf
 from steelyard.robot.xml_reader import parse_model_xml
 
 Array = NDArray[np.float64]
 Mimic = Literal["lock", "project"]
-MASS_TOLERANCE = 1e-9  # relative: both readers parse the same decimal text
 
 
 def lint_model(path: str | Path) -> LintReport:
@@ -55,7 +57,7 @@ def load_urdf(path: Path, *, gravity: tuple[float, ...] | None, mimic: Mimic, fl
     """
     report = lint_urdf(path)
     robot = _robot(report, gravity, mimic, floating)
-    _check_against_pinocchio(path, report.usable())
+    check_masses(path, report.usable())
     return robot
 
 
@@ -162,12 +164,19 @@ def _walk(description: UrdfDescription) -> list[UrdfJoint]:
 
 def _leader(name: str, followers: Mapping[str, UrdfJoint]) -> tuple[str, float, float]:
     """The joint at the end of a mimic chain, and position = ratio * its position + offset."""
-    ratio, offset = 1.0, 0.0
+    follower, ratio, offset = name, 1.0, 0.0
     while name in followers:
         mimic = followers[name].mimic
         if mimic is None:
             break
         ratio, offset, name = ratio * mimic.multiplier, ratio * mimic.offset + offset, mimic.joint
+    if not max(abs(ratio), abs(offset)) <= LARGEST:
+        raise ModelError(
+            f"joint {shown(follower)} follows {shown(name)} by numbers beyond anything a robot is made of",
+            where=f"line {followers[follower].line}",
+            value=f"x {ratio:g} + {offset:g}",
+            cure="write multiplier and offset as plain ratios and SI units",
+        )
     return name, ratio, offset
 
 
@@ -196,23 +205,3 @@ def _axis(joint: UrdfJoint) -> Axis:
         prismatic=joint.kind == "prismatic",
         continuous=endless,
     )
-
-
-def _check_against_pinocchio(path: Path, description: UrdfDescription) -> None:
-    """Refuse a file that the field's reference reader understands otherwise: the masses must agree."""
-    import pinocchio
-
-    try:
-        model = pinocchio.buildModelFromXML(path.read_text(encoding="utf-8-sig"))
-    except (ValueError, RuntimeError, UnicodeDecodeError):
-        return  # it refuses files that we accept, e.g. a revolute joint without limits
-    theirs = sum(inertia.mass for inertia in model.inertias[1:])
-    robot = build_robot(description, np.zeros(3), mimic="project")
-    ours = robot.moving_mass
-    if abs(theirs - ours) > MASS_TOLERANCE * max(1.0, ours):
-        raise ModelError(
-            "two readers of this file disagree about the mass of the moving bodies",
-            where=str(path),
-            value=f"{ours!r} kg here, {theirs!r} kg by Pinocchio",
-            cure="look for numbers written twice or in an odd notation, and report the file",
-        )

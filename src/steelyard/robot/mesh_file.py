@@ -58,7 +58,7 @@ def find_mesh(reference: str, folders: Sequence[Path]) -> Path:
     for folder in folders:
         for path in _candidates(folder, package, rest):
             tried.append(str(path))
-            if path.is_file():
+            if _is_file(path):
                 if not path.resolve().is_relative_to(folder.resolve()):
                     raise MeshRefused(f"{shown(reference)} is a link that leaves the folder it is in")
                 return path
@@ -83,13 +83,20 @@ def read_mesh(path: Path) -> Mesh:
         raise MeshRefused(f"{path.name} is larger than {LARGEST_FILE // 1_000_000} MB")
     try:
         mesh = _obj(data) if kind == ".obj" else _stl(data)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise MeshRefused(f"{path.name} is broken: {str(error)[:80]}") from None
     if not 0 < len(mesh.triangles) <= MOST_TRIANGLES:
         raise MeshRefused(f"{path.name} has {len(mesh.triangles)} triangles, not 1 to {MOST_TRIANGLES}")
     if not (np.isfinite(mesh.vertices).all() and np.abs(mesh.vertices).max() < FARTHEST):
         raise MeshRefused(f"{path.name} has points that are not finite, or absurdly far away")
     return mesh
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name too long for the file system
+        return False
 
 
 def _candidates(folder: Path, package: str, rest: str) -> list[Path]:

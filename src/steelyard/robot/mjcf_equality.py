@@ -11,7 +11,7 @@ from steelyard.robot.finding_log import FindingLog
 from steelyard.robot.mjcf_defaults import Defaults, Resolved
 from steelyard.robot.strict_number import read_number, shown
 from steelyard.robot.urdf_description import UrdfJoint, UrdfMimic
-from steelyard.robot.urdf_elements import Owner, children, number
+from steelyard.robot.urdf_elements import LARGEST, Owner, children
 from steelyard.robot.xml_reader import local_name
 
 _LINE = (0.0, 1.0, 0.0, 0.0, 0.0)
@@ -75,9 +75,12 @@ def _coefficients(element: Resolved) -> tuple[float, ...] | None:
         return _LINE
     words = text.split()
     values = [value for word in words if (value := read_number(word)) is not None]
-    if len(values) == len(words) and 1 <= len(values) <= len(_LINE):
+    if len(values) == len(words) and 1 <= len(values) <= len(_LINE) and max(map(abs, values)) <= LARGEST:
         return (*values, *_LINE[len(values) :])
-    number(element.own, "polycoef", element.owner)  # says what is wrong with it
+    message = f"polycoef of {element.owner.subject} is {shown(text)}, not one to five plain numbers"
+    cure = "write offset and slope, as in polycoef='0 1'"
+    at = element.owner.at(element.own)
+    element.owner.log.add("error", "model.number_unreadable", message, at, value=text[:60], cure=cure)
     return None
 
 

@@ -20,6 +20,7 @@ WATER = 1000.0  # [kg/m3], the density of a geom that states none
 _SIZES = {"sphere": 1, "capsule": 2, "cylinder": 2, "ellipsoid": 3, "box": 3}
 _KINDS = (*_SIZES, "mesh", "sdf", "plane", "hfield")
 _NO_MASS = np.zeros(10)
+_SHORTEST = 1e-15  # [m] between two points that give a direction, as in MuJoCo
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ def read_solid(geom: Resolved, kind: str, compiler: Compiler, place: Frame) -> S
     span = geom.numbers("fromto", 6) if geom.holder("fromto") is not None else None
     if geom.holder("fromto") is not None and span is None:
         return None
-    if span is not None and (kind == "sphere" or span[:3] == span[3:]):
+    if span is not None and (kind == "sphere" or math.dist(span[:3], span[3:]) < _SHORTEST):
         message = f"fromto of {geom.owner.subject} gives a {kind} no length"
         _error(geom, "model.geometry", message, str(geom.text("fromto"))[:60], "write two points, or pos and size")
         return None

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard import blas
+from steelyard.errors import DataError
 from steelyard.robot.aligned import aligned_zeros
 from steelyard.robot.kernel import SPARE, Plan, fill, workspace
 from steelyard.robot.tree import Tree
@@ -114,8 +115,13 @@ class Reducer:
         self._precondition()
 
     def factors(self) -> list[Array]:
-        """Upper-triangular factor of each joint, diagonal >= 0."""
+        """Upper-triangular factor of each joint, diagonal >= 0; raises DataError for samples that overflow."""
         self._settle()
+        if not np.isfinite(self._R).all():
+            raise DataError(
+                "a velocity, acceleration or torque is so large that its square is no number",
+                cure="look for a damaged sample, or for another unit than rad/s, rad/s2 and N m (m/s, m/s2 and N)",
+            )
         factors = []
         for j, c in enumerate(self._width):
             factor = np.triu(self._square(self._R, j)).copy()

@@ -27,6 +27,7 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 BETWEEN = 5e-3  # [m] that pairs come nearer between the samples of a design
 STALE = 1e-2  # [m] a pair may have moved before its direction is taken anew
+FRESH = 1e-4  # [rad or m] within which a direction is as good as one taken here
 AROUND = 0.05  # [m] beyond being near, a direction is taken already
 FAR = 0.01  # [m] beyond being near, from where on a pair is known to be far
 TRIED = 300  # poses for what is usual
@@ -105,7 +106,9 @@ class Separation:
             corners=np.ascontiguousarray(np.concatenate([np.zeros((0, 3)), *(s.corners for s in other)]).T),
             skin=np.array([s.skin for s in other]),
             lever=model.levers,
-            moved=np.array([moved_by(model.robot, a.body, b.body) for a, b in zip(one, other, strict=True)]),
+            moved=np.array([moved_by(model.robot, a.body, b.body) for a, b in zip(one, other, strict=True)]).reshape(
+                count, model.robot.tree.bodies
+            ),
         )
         self._known = _Known(
             np.zeros((poses, count), dtype=np.bool_), np.full((poses, count), -np.inf), np.zeros((poses, count, n)),
@@ -123,6 +126,10 @@ class Separation:
         look(due)
         if due.any():
             self._renew(q, poses, due)
+            look(due)
+        doubtful = (found < self.lower) & (np.abs(self._known.at - q[:, None]).max(axis=2) > FRESH)
+        if doubtful.any():  # a bound from elsewhere calls too near what is not: descents would stop
+            self._renew(q, poses, doubtful)
             look(due)
         index = np.argwhere(found < self.upper)
         gradient = np.zeros((len(index), q.shape[1]))

@@ -11,6 +11,7 @@ from steelyard.robot.urdf_description import UrdfJoint, UrdfLink
 from steelyard.robot.urdf_reader import UrdfParts
 
 _NAMED = 5  # names that one message lists
+_LONGEST = 1000  # joints from the root to any link; the work grows with the square
 _LOOP_CURE = (
     "a URDF is a tree: leave one joint of the loop out, and state the closure elsewhere (a coupling in the study file)"
 )
@@ -34,6 +35,7 @@ def check_structure(parts: UrdfParts, log: FindingLog) -> str:
     roots = [name for name in links if name not in driver]
     if len(roots) > 1 and len(connected) == len(joints):  # else the missing joint is the fault, and is named
         _note_roots([links[name] for name in roots], log)
+    _check_length(driver, log)
     _check_floating(connected, driver, log)
     _check_mimics(joints, log)
     return roots[0]
@@ -134,6 +136,26 @@ def _note_roots(roots: list[UrdfLink], log: FindingLog) -> None:
     )
 
 
+def _check_length(driver: Mapping[str, UrdfJoint], log: FindingLog) -> None:
+    depth: dict[str, int] = {}
+    for link in driver:
+        path = [link]
+        while path[-1] in driver and path[-1] not in depth:
+            path.append(driver[path[-1]].parent)
+        above = depth.get(path[-1], 0)
+        depth |= {name: above + k for k, name in enumerate(reversed(path))}
+    longest = max(depth, key=lambda name: depth[name], default="")
+    if depth.get(longest, 0) > _LONGEST:
+        log.add(
+            "error",
+            "model.unsupported",
+            f"{depth[longest]} joints lie between the root and link {shown(longest)}, more than {_LONGEST}",
+            joint_place(driver[longest]),
+            value=depth[longest],
+            cure="look for links that a generator repeated, or split the model",
+        )
+
+
 def _check_floating(joints: Iterable[UrdfJoint], driver: Mapping[str, UrdfJoint], log: FindingLog) -> None:
     """One floating joint may carry the whole robot; any other would be a free body beside or inside it."""
     joints = tuple(joints)
@@ -148,8 +170,9 @@ def _check_floating(joints: Iterable[UrdfJoint], driver: Mapping[str, UrdfJoint]
             value="floating",
             cure="make it fixed, or describe the free body in a file of its own",
         )
-    beside = [joint for joint in joints if joint.moves and _mover_of(joint.parent, driver) is None]
-    for joint in beside if floating and not misplaced else ():
+    if not floating or misplaced:
+        return
+    for joint in (joint for joint in joints if joint.moves and _mover_of(joint.parent, driver) is None):
         log.add(
             "error",
             "model.joint_type",
@@ -180,6 +203,9 @@ def _check_mimics(joints: Mapping[str, UrdfJoint], log: FindingLog) -> None:
             if current.mimic.joint not in joints:
                 _note_mimic(current, current.mimic.joint, joints, log)
                 break
+            if current.moves and not joints[current.mimic.joint].moves:
+                _note_still(current, joints[current.mimic.joint], log)
+                break
             current = joints[current.mimic.joint]
         else:
             if current.name in chain:
@@ -203,4 +229,15 @@ def _note_mimic(joint: UrdfJoint, name: str, joints: Mapping[str, UrdfJoint], lo
         joint_place(joint),
         value=name[:60],
         cure=log.suggest(name, joints, otherwise="correct the name, or delete the <mimic>"),
+    )
+
+
+def _note_still(joint: UrdfJoint, leader: UrdfJoint, log: FindingLog) -> None:
+    log.add(
+        "error",
+        "model.mimic_unknown",
+        f"joint {shown(joint.name)} mimics {shown(leader.name)}, which is {leader.kind} and has no position to follow",
+        joint_place(joint),
+        value=leader.name[:60],
+        cure="name a joint that moves, or delete the <mimic>",
     )

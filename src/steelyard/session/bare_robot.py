@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 from steelyard.data.trajectory import Trajectory
 from steelyard.errors import DataError, SessionError
 from steelyard.estimate.estimators import ESTIMATORS
-from steelyard.estimate.identify import identify
 from steelyard.estimate.result import Estimate
 from steelyard.estimate.training import Recording
 from steelyard.formats.study import read_study
 from steelyard.formats.study_schema import Study
 from steelyard.model import Model
 from steelyard.robot.robot import Robot
+from steelyard.session.delays import delay_of, without_delay
 from steelyard.session.opening import Session, open_session
 from steelyard.session.result_file import estimate_from_result
-from steelyard.session.run import read_recordings
+from steelyard.session.run import identified, read_recordings
 from steelyard.session.schema import ResultFile
 from steelyard.session.workflow import own_terms
 from steelyard.terms.names import terms_named
@@ -37,12 +37,22 @@ class BareRobot:
     Attributes:
         session: its recordings, unchanged since they were fitted.
         result: of the identification.
-        terms: of the model.
+        names: of the terms of the model.
     """
 
     session: Session
     result: ResultFile
-    terms: tuple[Term, ...]
+    names: tuple[str, ...]
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """Of the model."""
+        return terms_named(self.names)
+
+    @property
+    def delay(self) -> float:
+        """Of the torque, that was taken out [s]."""
+        return delay_of(self.result)
 
     def theta(self, model: Model) -> Array:
         """(p,) values of the model's columns that give the identified torque."""
@@ -98,13 +108,11 @@ class BareRobot:
     def _fit(self, robot: Robot) -> Estimate:
         study = Study() if self.session.study is None else read_study(self.session.study)
         train = self.session.recordings("train")
-        read = read_recordings([path for _, path in train], study, to_fit=True)
+        read = without_delay(read_recordings([path for _, path in train], study, to_fit=True), self.delay)
         intervals = {entry.path: entry.interval_s for entry in self.result.inputs}
         runs = [Recording(t, intervals.get(entry.path)) for (entry, _), t in zip(train, read, strict=True)]
         estimator = self.result.estimator if self.result.estimator in ESTIMATORS else "prior"
-        return identify(
-            robot, runs, terms=self.terms, estimator=estimator, cutoff=self.session.manifest.cutoff_hz
-        ).estimate
+        return identified(robot, runs, study, self.names, estimator).estimate
 
 
 def bare_robot(directory: Path, *, terms: Sequence[str] = ()) -> BareRobot:
@@ -122,4 +130,4 @@ def bare_robot(directory: Path, *, terms: Sequence[str] = ()) -> BareRobot:
         raise SessionError(
             "the session has no result yet", where=str(directory), cure=f"steelyard identify {directory}"
         )
-    return BareRobot(session, session.result, terms_named(own_terms(session.result.terms, given=terms)))
+    return BareRobot(session, session.result, own_terms(session.result.terms, given=terms))

@@ -14,8 +14,9 @@ from steelyard.estimate.payload_of_runs import absorbed_alike
 from steelyard.estimate.training import Recording
 from steelyard.formats.study_schema import Study
 from steelyard.robot.inertia import parameters_about_origin
+from steelyard.session.delays import without_delay
 from steelyard.session.run import plausible, read_recordings, robot_for
-from steelyard.session.weighing import Weighing, model_for, study_of
+from steelyard.session.weighing import Weighing, delay_asked, model_for, preparing, study_of
 
 
 @dataclass(frozen=True)
@@ -60,11 +61,12 @@ def calibrate(
     recordings = read_recordings((*request.loaded, *request.unloaded), study)
     robot = robot_for(request.robot, study, recordings)
     noted = plausible(recordings, robot)
-    runs = [Recording(trajectory) for trajectory in recordings]
+    delay, told = delay_asked(study, recordings, robot)
+    runs = [Recording(trajectory) for trajectory in without_delay(recordings, delay)]
     loaded, unloaded = runs[: len(request.loaded)], runs[len(request.loaded) :]
     model = model_for(request, study, robot, unloaded)
     basis = base_parameters(model)
     say(f"comparing with {part.mass:g} kg")
-    full, bare = absorbed_alike(model, basis, (loaded, unloaded))
+    full, bare = absorbed_alike(model, basis, (loaded, unloaded), preparing(study))
     found = drive_gains(model, basis, bare, full, part.parameters, link=request.link)
-    return replace(found, findings=(*robot.findings, *noted, *found.findings)), study
+    return replace(found, findings=(*robot.findings, *noted, *told, *found.findings)), study

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.errors import StudyError
-from steelyard.excite.design import DENSE, SHARE, Columns, Design, design_motion
+from steelyard.excite.design import SHARE, Columns, Design, design_motion
 from steelyard.excite.forecast import Forecast, forecast
 from steelyard.excite.fourier import FourierMotion, Rest
+from steelyard.excite.frame_bound import FrameBound
 from steelyard.excite.pace import Version, slow_first
 from steelyard.excite.search import Progress
-from steelyard.robot.motion import BLOCK
 from steelyard.session.excite_subject import Subject
 from steelyard.session.motion_forms import rates_of
 
@@ -33,6 +33,7 @@ class Wish:
         periods: how many to run.
         rate: at which the controller takes the motion and torque is recorded [Hz].
         forms: of files to write, see `motion_forms`.
+        payload: body that carries one, for the criterion of that name.
         noise: (n,) deviations of the torque noise [N m or N], one for all joints, or none: then 1 for each.
     """
 
@@ -50,6 +51,7 @@ class Wish:
     rate: int = 500
     forms: tuple[str, ...] = ("csv", "joint_trajectory")
     noise: tuple[float, ...] = ()
+    payload: str | None = None
 
 
 @dataclass(frozen=True)
@@ -116,7 +118,6 @@ def designed(
     Raises:
         StudyError: an option that does not exist, or limits that leave no room.
     """
-    samples = BLOCK * -(-DENSE * wish.harmonics // BLOCK)
     return design_motion(
         subject.model,
         subject.designable,
@@ -128,8 +129,9 @@ def designed(
         share=wish.share,
         deviations=noise_of(wish, subject).tolist(),
         prior=prior,
-        samples=samples,
-        bounds=subject.bounds(samples),
+        bounds=tuple(FrameBound(subject.model.robot, frame) for frame in subject.frames),
+        clearance=subject.clearance,
+        payload=wish.payload,
         optimiser=wish.optimiser,
         starts=wish.starts,
         budget=wish.budget,

@@ -11,12 +11,10 @@ import numpy as np
 from steelyard.data.trajectory import Trajectory
 from steelyard.errors import ModelError, StudyError
 from steelyard.excite.certificate import Certificate, certify, certify_trajectory
-from steelyard.excite.clearance import ClearanceBound
 from steelyard.excite.fourier import Rest
 from steelyard.excite.frame_limit import FrameLimit
 from steelyard.excite.limits import JointLimit, MotionLimits, motion_limits
 from steelyard.excite.motion import Motion
-from steelyard.excite.objective import Bound
 from steelyard.finding import Finding
 from steelyard.formats.joint_limits import read_joint_limits
 from steelyard.formats.study import read_study
@@ -24,12 +22,8 @@ from steelyard.formats.study_schema import Study
 from steelyard.model import Model
 from steelyard.robot.collision import CollisionModel
 from steelyard.robot.robot import Robot
-from steelyard.robot.separation import Separation
 from steelyard.session.surroundings import clearance_of, frames_of
 from steelyard.terms.names import terms_named
-
-NEAR = 0.1
-"""[m] beyond the distance to keep, from where on a design begins to turn away."""
 
 TERMS = ("rigid_body", "rotor_inertia", "viscous", "coulomb", "offset")
 
@@ -53,12 +47,6 @@ class Subject:
     uncertainty: float = 0.0
     clearance: CollisionModel | None = None
     frames: tuple[FrameLimit, ...] = ()
-
-    def bounds(self, samples: int) -> tuple[Bound, ...]:
-        """What a design has to keep at its samples besides the limits of the joints."""
-        if self.clearance is None:
-            return ()
-        return (ClearanceBound(Separation(self.clearance, samples, within=NEAR + self.clearance.required)),)
 
     def certify(self, motion: Motion, *, rest: Rest) -> Certificate:
         """Check a motion against everything that is to be kept; `rest`: what must be zero at both ends."""

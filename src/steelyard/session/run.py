@@ -115,7 +115,7 @@ def run(request: Request, *, say: Callable[[str], None] = lambda message: None) 
     names = request.terms or study.terms.names
     recordings = tuple(Recording(t, request.train_interval) for t in train)
     say(f"fitting {sum(map(len, train))} samples of {len(robot.joint_names)} joints")
-    identification = free = _identified(robot, recordings, study, names, _estimator(request, study))
+    identification = free = identified(robot, recordings, study, names, _estimator(request, study))
     if request.consistent or study.estimate.consistent:
         from steelyard.estimate.consistent_identification import consistent_identification  # its solvers load slowly
 
@@ -194,7 +194,7 @@ def _estimator(request: Request, study: Study) -> str:
     return named or ("weighted" if study.estimate.prior is False else "prior")
 
 
-def _identified(
+def identified(
     robot: Robot, recordings: Sequence[Recording], study: Study, names: Sequence[str] | None, estimator: str
 ) -> Identification:
     """Identification with what the study file says of preparation and stages."""

@@ -15,9 +15,9 @@ from steelyard.errors import DataError, StudyError
 from steelyard.estimate.held_poses import HeldPoses, held_poses
 from steelyard.estimate.identify import identify
 from steelyard.estimate.payload import Payload
-from steelyard.estimate.payload_of_runs import payload_of_runs
+from steelyard.estimate.payload_of_runs import Preparing, payload_of_runs
 from steelyard.estimate.static_payload import static_payload
-from steelyard.estimate.training import Recording
+from steelyard.estimate.training import DEAD_BAND, Recording
 from steelyard.finding import Finding
 from steelyard.formats.study import read_study
 from steelyard.formats.study_schema import Study
@@ -25,6 +25,7 @@ from steelyard.model import Model
 from steelyard.robot.robot import Robot
 from steelyard.robot.tool import frame
 from steelyard.session.bare_robot import BareRobot, bare_robot
+from steelyard.session.delays import delay_to_take_out, without_delay
 from steelyard.session.run import plausible, read_recordings, robot_for
 from steelyard.terms.names import terms_named
 
@@ -110,8 +111,11 @@ def weigh(request: Weighing, *, say: Say = lambda message: None) -> Weighed:
         payload, noted, against = _static(request, robot, recordings, bare, uncertainty)
     else:
         noted = plausible(recordings, robot)
+        delay, told = delay_asked(study, recordings, robot) if bare is None else (bare.delay, [])
+        noted += told
         say(f"weighing with {sum(map(len, recordings))} samples of {len(robot.joint_names)} joints")
-        payload, against = _dynamic(request, study, robot, recordings, bare, uncertainty)
+        timed = without_delay(recordings, delay)
+        payload, against = _dynamic(request, study, robot, timed, bare, uncertainty)
     for finding in payload.findings:
         if finding.level == "error":
             raise DataError(finding.message, where=finding.where, value=finding.value, cure=finding.cure)
@@ -130,6 +134,9 @@ def _check(request: Weighing) -> None:
         )
     if request.robot is None and request.result is None:
         raise StudyError("payload needs --robot, or --result", cure="steelyard payload --help")
+    if request.terms and request.poses is not None and request.result is None:
+        raise StudyError("--term is without effect on poses: friction at rest is fitted as stiction",
+                         value=request.terms[0], cure="leave it out")  # fmt: skip
     if request.gravity is not None and request.result is not None:
         raise StudyError("--gravity and --result exclude each other: the result has its own")
 
@@ -174,12 +181,33 @@ def _dynamic(
         model = Model(robot, bare.terms)
         payload = payload_of_runs(
             model, loaded, theta=bare.theta(model), doubt=bare.doubt(robot)[1], link=request.link,
-            gain_uncertainty=uncertainty,
+            how=preparing(study), gain_uncertainty=uncertainty,
         )  # fmt: skip
         return payload, f"the robot identified in {request.result}"
     model = model_for(request, study, robot, unloaded)
-    payload = payload_of_runs(model, loaded, unloaded=unloaded, link=request.link, gain_uncertainty=uncertainty)
+    payload = payload_of_runs(
+        model, loaded, unloaded=unloaded, link=request.link, how=preparing(study), gain_uncertainty=uncertainty
+    )
     return payload, f"the unloaded run {', '.join(run.trajectory.name for run in unloaded)}"
+
+
+def preparing(study: Study) -> Preparing:
+    """What a study file says of preparation; raises StudyError for what is said of one recording only."""
+    asked = study.prepare
+    if asked.exclude:
+        raise StudyError("intervals to leave out belong to one recording, and here are several",
+                         where="[prepare] exclude", cure="cut them out of the recordings")  # fmt: skip
+    return Preparing(
+        cutoff=None if asked.cutoff_hz == "auto" else asked.cutoff_hz,
+        use_recorded_dq=None if asked.use_recorded_dq == "auto" else asked.use_recorded_dq,
+        decimate_by=None if asked.decimate == "auto" else asked.decimate,
+        dead_band=DEAD_BAND if asked.dead_band == "auto" else asked.dead_band,
+    )
+
+
+def delay_asked(study: Study, recordings: Sequence[Trajectory], robot: Robot) -> tuple[float, list[Finding]]:
+    """The delay [s] of the torque that the study file speaks of, and what to say of it."""
+    return delay_to_take_out(study.prepare.delay_s, recordings, robot)
 
 
 def model_for(request: Weighing, study: Study, robot: Robot, unloaded: Sequence[Recording]) -> Model:
