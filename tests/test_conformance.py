@@ -23,6 +23,11 @@ def test_terms_conform(name, robot):
     testing.check_term(TERMS[name](), robot)
 
 
+@pytest.mark.parametrize("name", TERMS)
+def test_terms_conform_where_the_base_floats(name):
+    testing.check_term(TERMS[name](), sy.Robot.from_urdf(robot_file("arm6.urdf"), floating=True))
+
+
 def test_a_term_for_some_joints_conforms(robot):
     testing.check_term(sy.Viscous(joints=("elbow", "waist")), robot)
     testing.check_term(sy.Coulomb(smoothing=0.05), robot)
@@ -49,6 +54,7 @@ def test_the_csv_reader_conforms(tmp_path, robot):
     )
     sy.write_csv(tmp_path / "run.csv", states)
     testing.check_reader(sy.read_csv, tmp_path / "run.csv")
+    testing.check_reader(sy.read_csv, str(tmp_path / "run.csv"))
 
 
 @dataclass(frozen=True)
@@ -73,7 +79,28 @@ class Elsewhere:
         return np.ones((len(trajectory), len(robot.joint_names), 1))
 
 
-@pytest.mark.parametrize(("term", "law"), [(Smeared(), "one another"), (Elsewhere(), "joints it names")])
+@dataclass(frozen=True)
+class Listed:
+    """A term whose block is a list, and whose column is a tuple where `bare`."""
+
+    bare: bool
+
+    def columns(self, robot):
+        return (("odd/one", "N m", (0,)) if self.bare else sy.Column("odd/one", "N m", (0,)),)
+
+    def block(self, robot, trajectory):
+        return [[1.0]] * len(trajectory)
+
+
+@pytest.mark.parametrize(
+    ("term", "law"),
+    [
+        (Smeared(), "one another"),
+        (Elsewhere(), "joints it names"),
+        (Listed(False), "block is an array"),
+        (Listed(True), "gives Columns"),
+    ],
+)
 def test_a_broken_term_is_caught(term, law, robot):
     with pytest.raises(testing.NotConforming, match=law):
         testing.check_term(term, robot)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from steelyard.assess.recording import STORY_CUTOFF
 from steelyard.assess.reduced_motion import reduced_motion
+from steelyard.assess.sampling import sampling_findings, sampling_statistics
+from steelyard.assess.saturation import beyond_effort_findings
+from steelyard.assess.standstill import standstill, standstill_findings
 from steelyard.assess.torque_sense import torque_sense
 from steelyard.assess.units import suspected, unit_findings
+from steelyard.assess.wrap import jump_findings
 from steelyard.assess.zero_torque import zero_torque_findings
 from steelyard.data.excerpt import excerpt
 from steelyard.data.trajectory import Trajectory
@@ -16,7 +18,6 @@ from steelyard.preparation.decimate import decimate
 from steelyard.robot.robot import Robot
 
 ENOUGH = 3000  # samples to see whether there is torque at all
-ABSURD = 20.0  # times the effort limit
 
 
 def plausibility(trajectory: Trajectory, robot: Robot) -> tuple[Finding, ...]:
@@ -29,7 +30,7 @@ def plausibility(trajectory: Trajectory, robot: Robot) -> tuple[Finding, ...]:
     units = unit_findings(trajectory, robot)
     if suspected(units) or trajectory.tau is None or robot.floating:
         return tuple(units)
-    beyond = _beyond_effort(trajectory, robot)
+    beyond = beyond_effort_findings(trajectory, robot)
     if beyond:
         return (*units, *beyond)
     silent = zero_torque_findings(decimate(trajectory, max(1, len(trajectory) // ENOUGH)), robot)
@@ -39,20 +40,16 @@ def plausibility(trajectory: Trajectory, robot: Robot) -> tuple[Finding, ...]:
     return (*units, *(() if reduced is None else torque_sense(robot, reduced).findings))
 
 
-def _beyond_effort(trajectory: Trajectory, robot: Robot) -> list[Finding]:
-    """Torques that no drive of this robot gives: one such sample spoils a fit."""
-    largest = np.abs(trajectory.ordered(robot.joint_names).channel("tau")).max(axis=0)
-    found = []
-    for name, value, limit in zip(robot.joint_names, largest, robot.effort_limit, strict=True):
-        if np.isfinite(limit) and limit > 0.0 and value > ABSURD * limit:
-            found.append(
-                Finding(
-                    "data.absurd",
-                    "error",
-                    f"the torque of {name} reaches {value:.4g}, {value / limit:.3g} times its limit of {limit:g}",
-                    where=name,
-                    value=float(value),
-                    cure="cut the samples out of the recording, or state the unit of torque in the study file",
-                )
-            )
-    return found
+def signal_findings(trajectory: Trajectory, robot: Robot) -> tuple[Finding, ...]:
+    """What the clock and the positions of a recording say by themselves: losses, standstill, jumps.
+
+    Args:
+        trajectory: as recorded, with the robot's joints; steps to or from rows that are not `valid` count as no jump.
+        robot: for kinds of joints and their speed limits.
+    """
+    still = standstill(trajectory)
+    return (
+        *sampling_findings(sampling_statistics(trajectory, still.moving), where=trajectory.name),
+        *standstill_findings(still, trajectory),
+        *jump_findings(trajectory, robot),
+    )

@@ -16,6 +16,7 @@ Array = NDArray[np.float64]
 FEWEST = 10  # samples at an extreme
 NEXT_LEVELS = 3
 PILED = 4.0  # times the fullest of the next levels; a smooth quantised peak reaches 1 / (sqrt(2) - 1) = 2.4
+ABSURD = 20.0  # times the effort limit
 AT_LIMIT, BEYOND = 0.99, 1.02  # of the effort limit; what goes beyond it is not cut off there
 
 
@@ -83,6 +84,25 @@ def clipping_findings(found: list[Clipping], samples: int) -> list[Finding]:
         )
         for c in found
     ]
+
+
+def beyond_effort_findings(trajectory: Trajectory, robot: Robot) -> list[Finding]:
+    """Torques that no drive of this robot gives: one such sample spoils a fit."""
+    largest = np.abs(trajectory.ordered(robot.joint_names).channel("tau")).max(axis=0)
+    found = []
+    for name, value, limit in zip(robot.joint_names, largest, robot.effort_limit, strict=True):
+        if np.isfinite(limit) and limit > 0.0 and value > ABSURD * limit:
+            found.append(
+                Finding(
+                    "data.absurd",
+                    "error",
+                    f"the torque of {name} reaches {value:.4g}, {value / limit:.3g} times its limit of {limit:g}",
+                    where=name,
+                    value=float(value),
+                    cure="cut the samples out of the recording, or state the unit of torque in the study file",
+                )
+            )
+    return found
 
 
 def _piled(values: Array, grain: float) -> NDArray[np.intp]:

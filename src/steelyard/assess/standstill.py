@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from steelyard.assess.resolution import noise_floor, quantum
 from steelyard.data.trajectory import Trajectory
 from steelyard.finding import Finding
 
@@ -50,16 +51,18 @@ class Standstill:
         return np.asarray(self.still.mean(axis=0))
 
 
-def standstill(trajectory: Trajectory, grain: Array) -> Standstill:
+def standstill(trajectory: Trajectory, grain: Array | None = None) -> Standstill:
     """Find where the joints stand still.
 
     Args:
         trajectory: with q.
-        grain: (n,) the coarser of resolution and noise of each position [rad or m].
+        grain: (n,) the coarser of resolution and noise of each position [rad or m]; None takes them from the recording.
     """
     from scipy.ndimage import maximum_filter1d, minimum_filter1d
 
     q = trajectory.channel("q")
+    if grain is None:
+        grain = np.fmax(noise_floor(trajectory, "q"), [quantum(column) for column in q.T])
     step = trajectory.step
     width = 1 if not step > 0.0 else int(np.clip(WINDOW / step, 1, len(q))) | 1
     moved = np.zeros_like(q)

@@ -20,13 +20,16 @@ METRES = 10.0  # [m] of a prismatic joint without limits
 BEYOND = 0.05  # [rad], and share of the range, by which a limit may be passed: calibration differs that much
 TOO_FAST = 2.0  # times the speed limit
 TORQUE = 5.0  # times the effort limit
+STEP = 0.5  # [s] between samples, from which the stamps may be in a smaller unit than seconds
+CRAWL = 0.01  # times the speed limit, that no joint reaches when they are
+TOLD = 100.0  # times the speed of the positions, from which recorded velocities prove it
 
 
 def unit_findings(trajectory: Trajectory, robot: Robot | None = None) -> list[Finding]:
     """Joints in degrees or millimetres, torques in smaller units, and positions beyond the limits of the model."""
     axes = {axis.name: axis for axis in robot.axes} if robot is not None else {}
     groups: dict[str, list[str]] = {}
-    findings = []
+    findings = _time_unit(trajectory, axes)
     for j, joint in enumerate(trajectory.joint_names):
         axis = axes.get(joint, Axis(joint))
         q = trajectory.channel("q")[:, j]
@@ -46,6 +49,39 @@ def unit_findings(trajectory: Trajectory, robot: Robot | None = None) -> list[Fi
 def suspected(findings: list[Finding]) -> bool:
     """Whether positions are in another unit, so that nothing about the model can be asked of them."""
     return any(f.code == "data.units_suspect" and "torque" not in f.message for f in findings)
+
+
+def clock_suspected(findings: list[Finding]) -> bool:
+    """Whether the stamps are in another unit, so that no speed can be asked of them."""
+    return any(f.code == "data.units_suspect" and f.message.startswith("the stamps") for f in findings)
+
+
+def _time_unit(trajectory: Trajectory, axes: dict[str, Axis]) -> list[Finding]:
+    """Stamps in ms, us or ns: samples far apart along a motion that no joint would take so long for."""
+    step = trajectory.step
+    speeds = np.array([_fastest(trajectory, j) for j in range(len(trajectory.joint_names))])
+    if not step >= STEP or not speeds.any():
+        return []
+    limits = np.array([axes.get(name, Axis(name)).velocity for name in trajectory.joint_names])
+    if np.any(speeds > CRAWL * np.where((limits > 0.0) & np.isfinite(limits), limits, 1.0)):
+        return []
+    told = np.zeros_like(speeds) if trajectory.dq is None else np.quantile(np.abs(trajectory.dq), 0.99, axis=0)
+    ratio = float(np.median(told[speeds > 0.0] / speeds[speeds > 0.0]))
+    if trajectory.dq is not None and ratio < TOLD:
+        return []  # they agree with the stamps, or differ by what is not a unit of time
+    unit = "ms" if step < 500.0 else "us" if step < 5e5 else "ns"
+    said = f"; recorded velocities are {ratio:.3g} times those of the positions" if trajectory.dq is not None else ""
+    return [
+        Finding(
+            "data.units_suspect",
+            "warning" if trajectory.dq is None else "error",
+            f"the stamps are in {unit}, it seems, not in s: samples come {step:.4g} s apart, and no joint goes faster "
+            f"than {speeds.max():.2g} rad/s (m/s){said}",
+            trajectory.name,
+            unit,
+            f'declare the unit in the study file: [recording.unit] time_s = "{unit}"',
+        )
+    ]
 
 
 def _counts(joint: str, q: Array) -> Finding:

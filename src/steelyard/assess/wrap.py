@@ -46,8 +46,8 @@ def unwrapped(trajectory: Trajectory, robot: Robot | None = None) -> Trajectory:
 
 
 def jump_findings(trajectory: Trajectory, robot: Robot | None = None) -> list[Finding]:
-    """Folded angles, and positions that jump otherwise."""
-    found = wraps(trajectory, robot)
+    """Folded angles, and positions that jump otherwise; steps to or from rows that are not valid do not count."""
+    found = wraps(trajectory, robot) & _counted(trajectory)
     findings = []
     continuous = None if robot is None else _in_order(trajectory, robot, robot.continuous)
     for j in map(int, np.flatnonzero(found.any(axis=0))):
@@ -95,7 +95,7 @@ def _other_jumps(trajectory: Trajectory, robot: Robot | None, wrapped: NDArray[n
     )
     impossible = (speed > IMPOSSIBLE * np.where(limit > 0.0, limit, np.inf)) | (speed > UNLIMITED * usual)
     # quantisation alone gives speeds of one step a sample: what jumps goes further than that
-    impossible &= (usual > 0.0) & (speed > IMPOSSIBLE * usual) & ~wrapped
+    impossible &= (usual > 0.0) & (speed > IMPOSSIBLE * usual) & ~wrapped & _counted(trajectory)
     return {int(j): trajectory.time[1:][impossible[:, j]] for j in np.flatnonzero(impossible.any(axis=0))}
 
 
@@ -104,6 +104,13 @@ def _inside(trajectory: Trajectory) -> NDArray[np.bool_]:
     inside = np.ones((max(0, len(trajectory) - 1), 1), dtype=bool)
     inside[[b - 1 for b in trajectory.breaks if 0 < b <= inside.size]] = False
     return inside
+
+
+def _counted(trajectory: Trajectory) -> NDArray[np.bool_]:
+    """(T - 1, 1 or n) steps between rows that are to be used."""
+    if trajectory.valid is None:
+        return np.ones((max(0, len(trajectory) - 1), 1), dtype=bool)
+    return trajectory.valid[1:] & trajectory.valid[:-1]
 
 
 def _in_order(trajectory: Trajectory, robot: Robot, values: Sequence[Any] | Array) -> list[Any]:

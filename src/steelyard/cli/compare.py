@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from steelyard.cli.arguments import seed_of
-from steelyard.cli.output import print_json, show
+from steelyard.cli.arguments import Names, seed_of
+from steelyard.cli.output import only_ours_on_stdout, print_json, show
 
 if TYPE_CHECKING:
     from steelyard.session.compare import Difference
@@ -15,19 +15,23 @@ if TYPE_CHECKING:
 SHOWN = 25
 
 
-def compare(first: Path, second: Path, /, *, grid: bool = False, seed: int = 0, json: bool = False) -> None:
+def compare(
+    first: Path, second: Path, /, *, grid: bool = False, seed: int = 0, term: Names | None = None, json: bool = False
+) -> None:
     """Two results beside one another, or a result and a model file: where they disagree, and by how much.
 
     Args:
         first: Directory of a session with a result.
-        second: Another one, or a URDF file.
+        second: Another one, or a URDF or MJCF file.
         grid: Also compare gravity torques and mass matrices over random poses inside the limits.
         seed: Of the poses.
+        term: Terms of the results, repeated when one of them is code of your own.
         json: One JSON object on stdout.
     """
     from steelyard.session.compare import compare as compared
 
-    found = compared(first, second, grid=grid, seed=seed_of(seed))
+    with only_ours_on_stdout():
+        found = compared(first, second, grid=grid, seed=seed_of(seed), terms=tuple(term or ()))
     if json:
         print_json(found.as_dict())
         return

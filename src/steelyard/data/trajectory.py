@@ -202,7 +202,9 @@ class Trajectory:
                 f"the trajectory has no {name}",
                 where=self.name,
                 choices=[c for c in CHANNELS if getattr(self, c) is not None],
-                cure="prepare it first: steelyard.prepare(trajectory, robot)",
+                cure="record it: columns tau/<joint> [N m or N]"
+                if name == "tau"
+                else "prepare it first: steelyard.prepare(trajectory, robot)",
             )
         return values
 

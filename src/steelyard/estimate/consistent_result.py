@@ -13,6 +13,7 @@ from steelyard.basis import ParameterBasis
 from steelyard.errors import StudyError
 from steelyard.estimate.cone_problem import ConeProblem, Solution, kkt_residual
 from steelyard.estimate.link_map import LinkMap
+from steelyard.estimate.result import most_correlated
 from steelyard.estimate.symmetric import congruences, least_eigenvalues, matrices
 from steelyard.finding import Finding
 from steelyard.terms.rigid_body import QUANTITIES
@@ -205,6 +206,23 @@ class Consistent:
         variance = np.einsum("rlk,lkh,rlh->r", bodies, congruences(Y), bodies) / own
         return np.where(rows[:, self.problem.rigid :].any(axis=1), np.inf, variance)
 
+    @property
+    def partners(self) -> list[str | None]:
+        """For each of `full` the parameter that it can hardly be told from; None where there is none."""
+        rows = self._rows @ self.tie
+        rows = np.where(np.isfinite(self.deviation)[:, None], rows, 0.0)
+        return most_correlated(self.full_names, rows @ self.covariance(self.belief) @ rows.T)
+
+    @cached_property
+    def prior_share(self) -> Array:
+        """(10 L + s,) part of the prior's variance that is left after the data, 0 to 1, both with the prior's weight
+        in the fit; nan where nothing was believed before."""
+        rows = self._rows @ self.tie
+        before = self._prior_variance(rows, self.gamma)
+        after = self._deviations(rows, self.gamma) ** 2
+        believed = np.isfinite(before) & (before > 0.0)
+        return np.minimum(np.divide(after, before, out=np.full(len(rows), np.nan), where=believed), 1.0)
+
     @cached_property
     def standing(self) -> dict[str, Standing]:
         """What each parameter rests on.
@@ -221,9 +239,7 @@ class Consistent:
         left = np.linalg.norm(scaled - (scaled @ V.T) @ V, axis=1) / np.linalg.norm(scaled, axis=1)
         # what torque one unit of a parameter makes, the others of its link unchanged
         touched = np.linalg.norm(A @ np.linalg.pinv(self.tie) @ np.linalg.inv(self._rows), axis=0)
-        before = self._prior_variance(rows, self.gamma)
-        after = self._deviations(rows, self.gamma) ** 2
-        told = np.where(np.isfinite(before), after < LEARNED * before, True)
+        told = ~(self.prior_share >= LEARNED)
         result: dict[str, Standing] = {}
         for k, name in enumerate(self.full_names):
             seen = touched[k] > 1e-9 * touched.max(initial=0.0)

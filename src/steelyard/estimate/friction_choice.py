@@ -4,21 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
 
 from steelyard.basis import ParameterBasis, base_parameters
 from steelyard.estimate.result import Estimate
-from steelyard.estimate.structure import Trial, cross_validate
+from steelyard.estimate.structure import Split, Trial, cross_validate, splits
+from steelyard.finding import Finding
 from steelyard.information import SquareRootInformation
 from steelyard.model import Model
 from steelyard.robot.robot import Robot
 from steelyard.terms.coulomb import Coulomb
 from steelyard.terms.graded_friction import GradedFriction
+from steelyard.terms.graded_stribeck import GradedStribeck
+from steelyard.terms.load_friction import LoadFriction
 from steelyard.terms.offset import Offset
+from steelyard.terms.quadratic import Quadratic
 from steelyard.terms.rigid_body import RigidBody
 from steelyard.terms.rotor_inertia import RotorInertia
 from steelyard.terms.term import Term
 from steelyard.terms.viscous import Viscous
+
+Array = NDArray[np.float64]
+Fit = Callable[[SquareRootInformation, Model, ParameterBasis], Estimate]
+SUPPLE = "graded"  # follows any friction of the speed that grows: the yardstick of noise and trust for all structures
+REACH = 0.7  # of the velocity limit that training must reach before friction may grow with the square of the speed
 
 
 @dataclass(frozen=True)
@@ -29,57 +40,112 @@ class Structure:
     words: str
 
 
-# Quadratic friction is not among them: it runs away beyond the speeds of the data. A Coulomb level for each direction
-# is Coulomb and offset together.
+# A Coulomb level for each direction is Coulomb and offset together: the offset stands in every structure.
 STRUCTURES: Mapping[str, Structure] = {
-    "viscous": Structure((Viscous(),), "viscous and offset"),
-    "coulomb": Structure((Viscous(), Coulomb()), "viscous, Coulomb and offset"),
-    "graded": Structure((Viscous(), GradedFriction()), "viscous, dry friction that builds up with speed, and offset"),
+    "viscous": Structure((Viscous(),), "viscous"),
+    "coulomb": Structure((Viscous(), Coulomb()), "viscous and Coulomb"),
+    "graded": Structure((Viscous(), GradedFriction()), "viscous and dry friction that builds up with speed"),
+    "stribeck": Structure((Viscous(), Coulomb(), GradedStribeck()), "viscous, Coulomb and Stribeck"),
 }
-Fit = Callable[[SquareRootInformation, Model, ParameterBasis], Estimate]
-TIE = 1.02  # a structure within this factor of the best is as good; the one with fewer columns is taken
+ADDITIONS: Mapping[str, Structure] = {
+    "load": Structure((LoadFriction(),), "friction that grows with the load"),
+    "quadratic": Structure((Quadratic(),), "friction by the square of the speed"),
+}
 
 
-def terms_of(structure: str) -> tuple[Term, ...]:
-    """All terms of a model with this friction."""
-    return (RigidBody(), RotorInertia(), *STRUCTURES[structure].terms, Offset())
+@dataclass(frozen=True)
+class FrictionChoice:
+    """What was compared, and what came of it.
 
+    Attributes:
+        trials: best first; empty where the data make no two blocks.
+        structure: the one to use: a name of STRUCTURES, names of ADDITIONS after it, joined by "+".
+        narrow: joints whose training speeds are too narrow for friction by the square of the speed; where there are
+            any it was left out.
+    """
 
-def all_terms() -> tuple[Term, ...]:
-    """The terms of all structures together: what is absorbed once, to be selected from."""
-    friction: list[Term] = []
-    for structure in STRUCTURES.values():
-        friction += [term for term in structure.terms if term not in friction]
-    return (RigidBody(), RotorInertia(), *friction, Offset())
+    trials: tuple[Trial, ...]
+    structure: str
+    narrow: tuple[str, ...]
+
+    @property
+    def finding(self) -> Finding:
+        """Which friction was chosen, and what came second."""
+        parts = [f"friction: {words_of(self.structure)}"]
+        if len(self.trials) > 1:
+            best, second = self.trials[:2]
+            parts = [f"friction: {_judged(best)}; runner-up {_judged(second)}"]
+            parts += [f"others: {', '.join(_short(trial) for trial in self.trials[2:])}"]
+        if self.narrow:
+            parts.append(
+                "friction by the square of the speed left out: it would only extrapolate, as training stays below "
+                f"{100 * REACH:.0f} % of the velocity limit in {', '.join(self.narrow)}"
+            )
+        return Finding("fit.friction_chosen", "info", "; ".join(parts), value=self.structure)
 
 
 def choose_friction(
-    robot: Robot,
-    blocks: Sequence[SquareRootInformation],
-    fit: Fit,
-) -> tuple[tuple[Trial, ...], str]:
-    """Compare the structures on held-out blocks.
+    robot: Robot, blocks: Sequence[SquareRootInformation], fit: Fit, *, time: Array, speeds: Array
+) -> FrictionChoice:
+    """Compare the structures on held-out blocks, then what may be added to the best of them.
 
     Args:
         robot: the robot.
         blocks: information of blocks of the training data over the base columns of `all_terms`.
         fit: estimates the base columns of a model, from their information, the model and its basis.
-
-    Returns:
-        The trials, best first, and the name of the structure to use: the simplest within TIE of the best.
+        time: (n,) samples that count as one.
+        speeds: (n,) largest training speed of each joint [rad/s or m/s].
     """
-    models = {name: Model(robot, terms_of(name)) for name in STRUCTURES}
-    bases = {name: base_parameters(model) for name, model in models.items()}
-    trials: list[Trial] = []
-    for name, model in models.items():
-        if len(blocks) > 1:
-            trials += cross_validate(blocks, {name: bases[name].names}, partial(_of, fit, model, bases[name]))
-    if not trials:
-        return (), "coulomb"
-    trials.sort(key=lambda trial: trial.error)
-    good = [trial for trial in trials if trial.error <= TIE * trials[0].error]
-    return tuple(trials), min(good, key=lambda trial: trial.columns).name
+    limits = np.array([axis.velocity for axis in robot.axes])
+    narrow = tuple(np.array(robot.joint_names)[~(speeds >= REACH * limits)].tolist())
+    if len(blocks) < 2:
+        return FrictionChoice((), "coulomb", narrow)
+    parts = splits(blocks)
+    trials = [_tried(name, robot, parts, fit, time) for name in STRUCTURES]
+    best = _best(trials)
+    more = [
+        _tried(f"{best}+{name}", robot, parts, fit, time) for name in ADDITIONS if not (name == "quadratic" and narrow)
+    ]
+    trials += more
+    if len(more) == len(ADDITIONS) and _best(trials) != best:
+        trials.append(_tried("+".join((best, *ADDITIONS)), robot, parts, fit, time))
+    return FrictionChoice(tuple(sorted(trials, key=lambda trial: trial.score)), _best(trials), narrow)
 
 
-def _of(fit: Fit, model: Model, basis: ParameterBasis, info: SquareRootInformation) -> Estimate:
-    return fit(info, model, basis)
+def terms_of(structure: str) -> tuple[Term, ...]:
+    """All terms of a model with this friction."""
+    first, *more = structure.split("+")
+    added = [term for name in more for term in ADDITIONS[name].terms]
+    return (RigidBody(), RotorInertia(), *STRUCTURES[first].terms, *added, Offset())
+
+
+def words_of(structure: str) -> str:
+    """What a structure is made of."""
+    first, *more = structure.split("+")
+    return ", ".join((STRUCTURES[first].words, *(ADDITIONS[name].words for name in more), "offset"))
+
+
+def all_terms() -> tuple[Term, ...]:
+    """The terms of all structures together: what is absorbed once, to be selected from."""
+    friction: list[Term] = []
+    for structure in (*STRUCTURES.values(), *ADDITIONS.values()):
+        friction += [term for term in structure.terms if term not in friction]
+    return (RigidBody(), RotorInertia(), *friction, Offset())
+
+
+def _tried(name: str, robot: Robot, parts: Sequence[Split], fit: Fit, time: Array) -> Trial:
+    model = Model(robot, terms_of(name))
+    basis = base_parameters(model)
+    return cross_validate(name, parts, basis.names, lambda info: fit(info, model, basis), time)
+
+
+def _best(trials: Sequence[Trial]) -> str:
+    return min(trials, key=lambda trial: trial.score).name
+
+
+def _judged(trial: Trial) -> str:
+    return f"{words_of(trial.name)} (held-out error {100 * trial.error:.2f} %, {trial.columns:.0f} columns)"
+
+
+def _short(trial: Trial) -> str:
+    return f"{trial.name} {100 * trial.error:.2f} % {trial.columns:.0f}"

@@ -15,11 +15,18 @@ from steelyard.errors import DataError
 from steelyard.estimate.bootstrap import with_drawn_intervals
 from steelyard.estimate.consistent_result import Consistent
 from steelyard.estimate.essential import essential
-from steelyard.estimate.estimators import FROM_ROWS, from_blocks, from_information, from_rows, known_estimator, trust_in
-from steelyard.estimate.friction_choice import STRUCTURES, all_terms, choose_friction, terms_of
+from steelyard.estimate.estimators import (
+    FROM_ROWS,
+    Trust,
+    from_blocks,
+    from_information,
+    from_rows,
+    known_estimator,
+    trust_in,
+)
+from steelyard.estimate.friction_choice import SUPPLE, FrictionChoice, all_terms, choose_friction, terms_of
 from steelyard.estimate.result import Estimate
 from steelyard.estimate.shares import trust_finding
-from steelyard.estimate.structure import Trial
 from steelyard.estimate.training import (
     DEAD_BAND,
     Recording,
@@ -29,7 +36,7 @@ from steelyard.estimate.training import (
     training_rows,
     worth_fitting,
 )
-from steelyard.finding import Finding
+from steelyard.information import SquareRootInformation
 from steelyard.model import Model
 from steelyard.preparation.pipeline import Prepared, prepare_recording
 from steelyard.preparation.saturation import mask_saturated
@@ -50,8 +57,7 @@ class Identification:
         basis: its base parameters.
         estimate: their values and uncertainty.
         prepared: the training recordings as they were fitted.
-        trials: friction structures that were compared, best first; empty when the terms were given.
-        structure: name of the friction structure chosen, empty when the terms were given.
+        friction: the structures of friction that were compared and the one chosen; None when the terms were given.
         consistent: the full set that the estimate was made of; None for an unconstrained estimate.
     """
 
@@ -59,8 +65,7 @@ class Identification:
     basis: ParameterBasis
     estimate: Estimate
     prepared: tuple[Prepared, ...]
-    trials: tuple[Trial, ...] = ()
-    structure: str = ""
+    friction: FrictionChoice | None = None
     consistent: Consistent | None = None
 
     @property
@@ -139,14 +144,12 @@ def identify(
         for p, r in zip(prepared, recordings, strict=True)
     ]
     blocks = training_blocks(model, basis, recordings, moving)
-    trust = trust_in(model, basis, blocks) if estimator == "prior" else None
-    trials: tuple[Trial, ...] = ()
-    structure = ""
-    if terms is None:
-        trials, structure = choose_friction(
-            robot, folds(blocks), lambda part, sub, own: from_information(estimator, sub, own, part, trust)
-        )
-        model = Model(robot, terms_of(structure))
+    friction = None
+    if terms is not None:
+        trust = trust_in(model, basis, blocks) if estimator == "prior" else None
+    else:
+        friction, trust = _chosen(robot, blocks, estimator, _fastest(recordings, moving))
+        model = Model(robot, terms_of(friction.structure))
         basis = base_parameters(model)
         blocks = [block.select(basis.names) for block in blocks]
     samples = sum(block.samples for block in blocks)
@@ -166,7 +169,34 @@ def identify(
         estimate = with_drawn_intervals(estimate, blocks, draws=draws)
     if trust is not None:
         estimate = estimate.noting(trust_finding(model, basis, estimate, trust.width))
-    return Identification(model, basis, _described(estimate, trials, structure), prepared, trials, structure)
+    if friction is not None:
+        estimate = estimate.noting(friction.finding)
+    return Identification(model, basis, estimate, prepared, friction)
+
+
+def _chosen(
+    robot: Robot, blocks: Sequence[SquareRootInformation], estimator: str, speeds: Array
+) -> tuple[FrictionChoice, Trust | None]:
+    """The friction that the data ask for, and what the default estimator trusts; speeds (n,) of the training."""
+    supple = Model(robot, terms_of(SUPPLE))
+    own = base_parameters(supple)
+    trust = trust_in(supple, own, [block.select(own.names) for block in blocks])
+    given = trust if estimator == "prior" else None
+    friction = choose_friction(
+        robot,
+        folds(blocks),
+        lambda part, model, basis: from_information(estimator, model, basis, part, given),
+        time=trust.time,
+        speeds=speeds,
+    )
+    return friction, given
+
+
+def _fastest(recordings: Sequence[Recording], moving: Sequence[Prepared]) -> Array:
+    """(n,) largest speed of each joint that is fitted [rad/s or m/s]; 0 where none is."""
+    rows = [training_rows(r, p) for r, p in zip(recordings, moving, strict=True)]
+    speeds = [np.where(t.valid, np.abs(t.channel("dq")), 0.0).max(axis=0) for t in rows]
+    return np.asarray(np.max(speeds, axis=0))
 
 
 def _used(
@@ -180,16 +210,3 @@ def _used(
 def _common(prepared: Sequence[Prepared]) -> LowPass:
     """One parallel filter for all recordings: the lowest cut-off, and no sample dropped that any of them keeps."""
     return LowPass(min(p.lowpass.cutoff for p in prepared), min(p.lowpass.keep_every for p in prepared))
-
-
-def _described(estimate: Estimate, trials: Sequence[Trial], structure: str) -> Estimate:
-    """Say which friction was chosen, and what came second."""
-    if not trials:
-        return estimate
-    ranked = ", ".join(f"{t.name} {100 * t.error:.2f} %" for t in trials)
-    chosen = STRUCTURES[structure].words
-    second = next((t for t in trials if t.name != structure), None)
-    after = "" if second is None else f", runner-up {STRUCTURES[second.name].words} ({100 * second.error:.2f} %)"
-    return estimate.noting(
-        Finding("fit.friction_chosen", "info", f"friction: {chosen}{after}; held-out error of each structure: {ranked}")
-    )

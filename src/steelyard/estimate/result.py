@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -16,6 +17,7 @@ from steelyard.information import SquareRootInformation, column_lengths
 
 Array = NDArray[np.float64]
 DEPENDENT = 1e-10  # relative singular value under which a direction is not in the data at all
+ALIKE = 0.9  # correlation from which two parameters can hardly be told apart
 
 
 @dataclass(frozen=True)
@@ -132,14 +134,9 @@ class Estimate:
         half = _student(freedom, level) * self.deviation
         return np.column_stack([self.theta - half, self.theta + half])
 
-    def partners(self, *, threshold: float = 0.9) -> list[str | None]:
-        """For each parameter the one most correlated with it, None under `threshold`."""
-        with np.errstate(invalid="ignore", divide="ignore"):
-            correlation = np.abs(self.covariance / np.outer(self.deviation, self.deviation))
-        correlation = np.where(np.isfinite(correlation), correlation, 0.0)
-        np.fill_diagonal(correlation, 0.0)
-        best = correlation.argmax(axis=1) if len(self.names) > 1 else np.zeros(len(self.names), dtype=int)
-        return [self.names[k] if correlation[i, k] >= threshold else None for i, k in enumerate(best)]
+    def partners(self) -> list[str | None]:
+        """For each parameter the one most correlated with it; see `most_correlated`."""
+        return most_correlated(self.names, self.covariance)
 
     def weak_directions(self, *, ratio: float = 1e-3) -> list[tuple[float, dict[str, float]]]:
         """Combinations that the motion barely shows: relative singular value and the main parts of the direction.
@@ -220,6 +217,23 @@ def _sandwich(info: SquareRootInformation, weights: Array, spread: Array, prior:
         lost = np.abs(V[:, ~held]).max(axis=1) > 1e-6
         covariance[np.ix_(lost, lost)] = np.where(np.eye(int(lost.sum())) > 0, np.inf, 0.0)
     return covariance
+
+
+def most_correlated(names: Sequence[str], covariance: Array, *, threshold: float = ALIKE) -> list[str | None]:
+    """For each of b parameters the one most correlated with it, None under `threshold`.
+
+    Args:
+        names: b parameters.
+        covariance: (b, b) of them; what is infinite or zero on the diagonal is correlated with nothing.
+        threshold: of the correlation's magnitude.
+    """
+    deviation = np.sqrt(np.diag(covariance))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        correlation = np.abs(covariance / np.outer(deviation, deviation))
+    correlation = np.where(np.isfinite(correlation), correlation, 0.0)
+    np.fill_diagonal(correlation, 0.0)
+    best = correlation.argmax(axis=1) if len(names) > 1 else np.zeros(len(names), dtype=int)
+    return [names[k] if correlation[i, k] >= threshold else None for i, k in enumerate(best)]
 
 
 def _mapped(matrix: Array, covariance: Array) -> Array:

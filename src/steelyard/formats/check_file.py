@@ -70,4 +70,5 @@ def _as_finding(error: DataError) -> Finding:
     )
     cure = " / ".join(line.strip() for line in error.cure.splitlines())
     choices = f" (valid: {', '.join(error.choices)})" if error.choices else ""
-    return Finding(code, "error", error.what + choices, error.where, value, cure)
+    found = "" if value is None else f" (found {value!r})"
+    return Finding(code, "error", error.what + found + choices, error.where, value, cure)

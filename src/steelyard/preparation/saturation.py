@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from steelyard.assess.resolution import noise_floor, quantum
 from steelyard.assess.saturation import clipping
 from steelyard.assess.standstill import standstill
 from steelyard.data.trajectory import Trajectory
@@ -24,9 +23,7 @@ def mask_saturated(prepared: Trajectory, recorded: Trajectory, robot: Robot, *, 
         robot: for its effort limits.
         margin: [s] before and after, as far as the low-pass carries the missing torque.
     """
-    steps = np.array([quantum(column) for column in recorded.channel("q").T])
-    still = standstill(recorded, np.fmax(noise_floor(recorded, "q"), steps)).still
-    found = clipping(recorded, still, robot)
+    found = clipping(recorded, standstill(recorded).still, robot)
     if not found:
         return prepared
     valid = np.ones((len(prepared), len(prepared.joint_names)), dtype=bool)

@@ -22,6 +22,7 @@ from steelyard.session.schema import ParameterEntry
 from steelyard.session.workflow import own_terms
 from steelyard.terms.names import terms_named
 from steelyard.terms.rigid_body import QUANTITIES
+from steelyard.terms.term import Term
 
 Array = NDArray[np.float64]
 POSES = 500
@@ -84,7 +85,7 @@ class Comparison:
         }
 
 
-def compare(first: Path, second: Path, *, grid: bool = False, seed: int = 0) -> Comparison:
+def compare(first: Path, second: Path, *, grid: bool = False, seed: int = 0, terms: Sequence[str] = ()) -> Comparison:
     """Compare the result of a session with another session's, or with a model file.
 
     Args:
@@ -92,6 +93,7 @@ def compare(first: Path, second: Path, *, grid: bool = False, seed: int = 0) -> 
         second: another one, or a model file.
         grid: also compare gravity torques and mass matrices over poses.
         seed: of the poses.
+        terms: names of the results' terms that are code of the user's own; others may stand among them.
 
     Raises:
         SteelyardError: something that is neither, parameters that have nothing in common.
@@ -110,11 +112,11 @@ def compare(first: Path, second: Path, *, grid: bool = False, seed: int = 0) -> 
         theirs = estimate_from_result(other)
         values = dict(zip(theirs.names, theirs.theta, strict=True))
         spread = dict(zip(theirs.names, theirs.deviation, strict=True))
-        second_model = _model(_session(second))
+        second_model = _model(_session(second), terms)
         full = theirs.full(second_model.names)
         whole = {entry.name: (entry.value, _spread(entry)) for entry in other.full_parameters}
     else:
-        second_model = Model(_robot(one, second), terms_named(own_terms(result.terms, given=())))
+        second_model = Model(_robot(one, second), _terms(result.terms, terms))
         values, spread = _regrouped(mine, second_model), {}
         full = second_model.nominal
         whole = {name: (value, 0.0) for name, value in _stated(second_model).items()}
@@ -123,7 +125,7 @@ def compare(first: Path, second: Path, *, grid: bool = False, seed: int = 0) -> 
         raise StudyError("the two have no parameter in common", where=f"{first}, {second}", choices=mine.names[:10])
     shown = None
     if grid:
-        model = _model(one)
+        model = _model(one, terms)
         shown = _grid(model, mine.full(model.names), second_model, full, seed=seed)
     return Comparison(str(first), str(second), rows, _rows(result.full_parameters, whole), shown)
 
@@ -168,10 +170,16 @@ def _robot(session: Session, model: Path) -> Robot:
     return Robot.from_file(model, gravity=manifest.gravity).locked(manifest.locked)
 
 
-def _model(session: Session) -> Model:
+def _model(session: Session, trusted: Sequence[str]) -> Model:
     if session.result is None:
         raise SessionError("the session has no result yet", where=str(session.directory))
-    return Model(_robot(session, session.model), terms_named(own_terms(session.result.terms, given=())))
+    return Model(_robot(session, session.model), _terms(session.result.terms, trusted))
+
+
+def _terms(recorded: Sequence[str], trusted: Sequence[str]) -> tuple[Term, ...]:
+    """The terms of a result; each of two results has its own, so that names tell what to trust, not what to use."""
+    known = all(":" not in name or name in trusted for name in recorded)
+    return terms_named(own_terms(recorded, given=recorded if known else ()))
 
 
 def _regrouped(estimate: StoredEstimate, model: Model) -> dict[str, float]:

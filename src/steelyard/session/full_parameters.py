@@ -25,9 +25,9 @@ def full_parameter_entries(found: Consistent, *, reach: float) -> tuple[dict[str
     signed += [not c.nonnegative for c in scalars]
     standing = found.standing
     entries = []
-    for name, value, deviation, unit, free in zip(
-        found.full_names, found.full.tolist(), found.deviation.tolist(), units, signed, strict=True
-    ):
+    columns = (found.full_names, found.full.tolist(), found.deviation.tolist(), units, signed)
+    told = (found.partners, found.prior_share.tolist())
+    for name, value, deviation, unit, free, partner, share in zip(*columns, *told, strict=True):
         bounded = bool(np.isfinite(deviation))
         low = value - reach * deviation if free else max(0.0, value - reach * deviation)
         entries.append(
@@ -38,7 +38,8 @@ def full_parameter_entries(found: Consistent, *, reach: float) -> tuple[dict[str
                 "deviation": deviation if bounded else None,
                 "interval_95": (low, value + reach * deviation) if bounded else None,
                 "class": standing[name],
-                "correlated_with": None,
+                "correlated_with": partner,
+                "prior_share": share if np.isfinite(share) else None,
             }
         )
     return tuple(entries)
@@ -50,11 +51,12 @@ def consistent_entry(found: Consistent) -> dict[str, Any]:
     return {
         "solver": found.solver,
         "residual_ratio": float(found.ratio),
-        "stationarity": float(found.stationarity),
+        "kkt_residual": float(found.kkt),
         "least_eigenvalue": least if np.isfinite(least) else None,
         "total_mass_kg": found.total_mass,
         "prior_weight": float(found.gamma),
         "at_limit": found.active,
+        "at_edge": found.edges,
     }
 
 

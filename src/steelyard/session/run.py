@@ -10,7 +10,7 @@ from steelyard.assess.extrapolation import extrapolation, extrapolation_findings
 from steelyard.assess.judgement import judge, judgement_findings
 from steelyard.assess.leakage import leakage, leakage_findings
 from steelyard.assess.mass_matrix import least_eigenvalue
-from steelyard.assess.plausible import plausibility
+from steelyard.assess.plausible import plausibility, signal_findings
 from steelyard.data.excerpt import excerpt
 from steelyard.data.trajectory import Trajectory
 from steelyard.errors import DataError, StudyError
@@ -23,6 +23,7 @@ from steelyard.formats.csv import iterate_csv, read_csv
 from steelyard.formats.study import read_study
 from steelyard.formats.study_schema import Study
 from steelyard.preparation.condense import condense
+from steelyard.preparation.mask import mask_intervals
 from steelyard.robot.robot import Robot
 from steelyard.session.delays import delay_to_take_out, without_delay
 from steelyard.terms.names import names_of, terms_named
@@ -110,6 +111,7 @@ def run(request: Request, *, say: Callable[[str], None] = lambda message: None) 
     unseen = _called(request, read_recordings(request.validate, study), request.validate)
     robot = robot_for(request.model, study, [*train, *unseen])
     noted = plausible([*train, *unseen], robot)
+    noted += _heard(train, unseen, robot, request, study)
     delay, told = delay_to_take_out(study.prepare.delay_s, train, robot)
     train, unseen = without_delay(train, delay), without_delay(unseen, delay)
     names = request.terms or study.terms.names
@@ -178,6 +180,19 @@ def plausible(recordings: Sequence[Trajectory], robot: Robot) -> list[Finding]:
                     cure=finding.cure,
                 )
             noted[finding] = None
+    return list(noted)
+
+
+def _heard(
+    train: Sequence[Trajectory], unseen: Sequence[Trajectory], robot: Robot, request: Request, study: Study
+) -> list[Finding]:
+    """What clock and positions say of the parts that are used."""
+    noted: dict[Finding, None] = {}
+    for trajectory in train:
+        used = mask_intervals(cut_to(trajectory, request.train_interval), study.prepare.exclude)
+        noted |= dict.fromkeys(signal_findings(used, robot))
+    for trajectory in unseen:
+        noted |= dict.fromkeys(signal_findings(cut_to(trajectory, request.validate_interval), robot))
     return list(noted)
 
 

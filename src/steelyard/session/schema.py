@@ -251,8 +251,8 @@ class ConsistentEntry(Entry):
     solver: Name
     residual_ratio: Length
     """Weighted residual on the training torque over that of the unconstrained optimum, at least 1."""
-    stationarity: Length
-    """Gradient of the Lagrangian relative to that of the data (KKT residual)."""
+    kkt_residual: Length
+    """Largest violation of the optimality conditions, computed from problem and solution alone: 0 at the optimum."""
     least_eigenvalue: Length | None
     """Of the pseudo-inertias; null when no link has mass."""
     total_mass_kg: Length
@@ -261,6 +261,8 @@ class ConsistentEntry(Entry):
     """Of the divergence from the model file's links, against the noise of the residual."""
     at_limit: tuple[Name, ...]
     """Friction and rotor inertia held at zero, limits reached."""
+    at_edge: tuple[Name, ...]
+    """Links that only being possible holds: as flat as a body can be."""
 
 
 class WeakDirectionEntry(Entry):

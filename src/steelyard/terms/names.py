@@ -9,6 +9,7 @@ from steelyard.errors import StudyError
 from steelyard.terms.asymmetric_coulomb import AsymmetricCoulomb
 from steelyard.terms.coulomb import Coulomb
 from steelyard.terms.graded_friction import GradedFriction
+from steelyard.terms.graded_stribeck import GradedStribeck
 from steelyard.terms.load_friction import LoadFriction
 from steelyard.terms.offset import Offset
 from steelyard.terms.quadratic import Quadratic
@@ -28,6 +29,7 @@ TERMS: dict[str, type] = {
     "quadratic": Quadratic,
     "graded_friction": GradedFriction,
     "stribeck": Stribeck,
+    "graded_stribeck": GradedStribeck,
     "load_friction": LoadFriction,
     "offset": Offset,
     "spring": Spring,
