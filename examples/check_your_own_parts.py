@@ -26,7 +26,7 @@ class CubicFriction:
 
     def columns(self, robot: sy.Robot) -> tuple[sy.Column, ...]:
         """One column, felt at one joint."""
-        at = (robot.joint_names.index(self.joint),)
+        at = (robot.row_names.index(self.joint),)
         return (sy.Column(f"actuator/{self.joint}/cubic_friction", "N m s3/rad3", at, nonnegative=True),)
 
     def block(self, robot: sy.Robot, trajectory: sy.Trajectory) -> np.ndarray:

@@ -12,8 +12,10 @@ import pytest
 import arm
 import steelyard as sy
 import steelyard.__main__ as command
+from steelyard.cli.arguments import interval
 from steelyard.cli.main import main
 from steelyard.cli.output import print_findings, printable, say, show
+from steelyard.errors import StudyError
 from steelyard.finding import Finding
 from steelyard.simulate.robots import robot_file
 
@@ -90,3 +92,12 @@ def test_interrupted_while_it_is_imported(monkeypatch, capsys):
         command.main()
     assert left.value.code == 130
     assert capsys.readouterr().err == "steelyard: interrupted\n"
+
+
+@pytest.mark.parametrize(
+    "text", ["5:2", "3:3", "nan:3", "0:nan", "0:inf", "1e400:2", "0:1:2", ":", "5:", "1_0:20", "\uff11:\uff15", "0,5:3"]
+)
+def test_an_interval_is_two_plain_numbers(text):
+    with pytest.raises(StudyError, match="the earlier one first"):
+        interval(text)
+    assert interval("-1.5:9.3e0") == (-1.5, 9.3)

@@ -1,6 +1,8 @@
 """Our own terms, estimators and readers pass the public suites, and the suites catch what is broken."""
 
 import shutil
+import sys
+import types
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,6 +57,16 @@ def test_the_csv_reader_conforms(tmp_path, robot):
     sy.write_csv(tmp_path / "run.csv", states)
     testing.check_reader(sy.read_csv, tmp_path / "run.csv")
     testing.check_reader(sy.read_csv, str(tmp_path / "run.csv"))
+
+
+@pytest.mark.parametrize("floating", [False, True])
+def test_the_term_of_the_page_conforms(repository, monkeypatch, floating):
+    page = (repository / "docs" / "extending.md").read_text(encoding="utf-8")
+    text = page.split("```python\n")[1].split("```")[0]
+    module = types.ModuleType("page")
+    monkeypatch.setitem(sys.modules, "page", module)  # where dataclass looks
+    exec(compile(text, "extending.md", "exec"), vars(module))
+    testing.check_term(module.fan, sy.Robot.from_urdf(robot_file("arm7.urdf"), floating=floating))
 
 
 @dataclass(frozen=True)

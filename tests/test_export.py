@@ -68,6 +68,16 @@ def test_the_result_holds_base_and_full_parameters_of_one_model():
         assert np.linalg.eigvalsh(pseudo_inertia(parameters))[0] > 0.0
     assert result.consistent.solver == "entropic"
     assert 1.0 <= result.consistent.residual_ratio < 1.05
+    assert result.consistent.kkt_residual < 1e-8  # ten times what the solver stops at
+    assert set(result.consistent.at_edge) <= {name.split("/")[1] for name in result.base.map.columns}
+    for entry in result.full_parameters:  # of the prior's variance half is left where a value is the prior's
+        share = entry.prior_share
+        if entry.class_ != "prior" and share is not None:
+            assert share < 0.5
+    assert any(entry.prior_share is not None for entry in result.full_parameters)
+    partner = {entry.name: entry.correlated_with for entry in result.full_parameters}
+    assert set(partner.values()) - {None} <= set(partner)
+    assert any(partner.values())  # mass and moments of one link
     assert result.consistent.total_mass_kg == pytest.approx(sum(p[0] for p in full.links.values()))
     assert result.prior.startswith("every link of the model file is right to a factor of 2")
     kinds = {entry.name: entry.class_ for entry in result.full_parameters}
@@ -430,6 +440,12 @@ def test_a_directory_is_replaced_only_when_it_is_an_export(tmp_path, capsys):
     status, _, err = command(capsys, *words, "--force")
     assert status == 3
     assert "notes.txt" in err
+    (out / "notes.txt").unlink()
+    (out / "mapping.md").unlink()
+    (out / "mapping.md").mkdir()  # a folder is not ours, whatever it is called
+    status, _, err = command(capsys, *words, "--force")
+    assert status == 3
+    assert "mapping.md" in err
     other = tmp_path / "other"
     other.mkdir()
     (other / "export.json").write_text('{"kind": "something"}')
@@ -439,6 +455,16 @@ def test_a_directory_is_replaced_only_when_it_is_an_export(tmp_path, capsys):
     status, _, err = command(capsys, "export", session(), "--profile", "--output", session(), "--force")
     assert status == 3
     assert "inside the output directory" in err
+
+
+def test_nothing_is_written_into_a_session(tmp_path, capsys):
+    """A session with a file that its ledger does not know cannot be opened again."""
+    copy = tmp_path / "session"
+    shutil.copytree(session(), copy)
+    status, _, err = command(capsys, "export", copy, "--profile", "--output", copy / "deep" / "out")
+    assert status == 3
+    assert "inside a session" in err
+    open_session(copy)
 
 
 def test_the_commands_on_the_page_run(repository, tmp_path, monkeypatch, capsys):

@@ -218,6 +218,11 @@ def test_a_known_part_tells_the_gains(capsys, folder, tmp_path):
     assert main_status("payload", *words, "--known-mass", MASS) == 0
     assert "torque constant" in capsys.readouterr().out
     assert "known part has" in refused(capsys, *words, "--known-mass", -1.0)
+    assert "finite numbers" in refused(capsys, *words, "--known-mass", "nan")
+    exchanged = [{"--unloaded": "--loaded", "--loaded": "--unloaded"}.get(word, word) for word in words]
+    assert "the wrong way" in refused(capsys, *exchanged, "--known-mass", MASS)
+    thin = [0.0 if word in (2.5e-3, 1.5e-3) else word for word in words]
+    assert "no body has this inertia" in refused(capsys, *thin, "--known-mass", MASS)
     assert "needs --known-mass" in refused(capsys, *words)
     assert "no --gain-uncertainty" in refused(capsys, *words, "--known-mass", MASS, "--gain-uncertainty", 0.1)
     assert "by hand" in refused(capsys, *words, "--known-mass", MASS, "--output", tmp_path / "out")
@@ -246,6 +251,20 @@ def test_the_tool_profile_stays_apart_from_the_links(capsys, folder, tmp_path):
     (tmp_path / "out" / "notes.txt").write_text("mine")
     assert main_status("payload", *words, tmp_path / "out", "--force") == 3
     assert (tmp_path / "out" / "notes.txt").exists()
+
+
+def test_the_summary_says_how_sure_the_torque_scale_is(capsys, folder):
+    words = ("payload", "--robot", folder / "arm.urdf", "--poses", folder / "poses.csv", "--quiet")
+    assert main_status(*words) == 0
+    assert "torque scale taken as exact" in capsys.readouterr().out
+    assert main_status(*words, "--gain-uncertainty", "0.1") == 0
+    assert "torque scale sure to 10 %" in capsys.readouterr().out
+
+
+def test_a_recording_given_twice_is_named(capsys, folder):
+    words = ("--robot", folder / "arm.urdf", "--unloaded", folder / "bare.csv", "--loaded", folder / "bare.csv")
+    said = refused(capsys, *words, *FAST[:-1])
+    assert "bare.csv: a recording is given twice" in said
 
 
 def test_without_a_centre_there_is_no_tool(folder, tmp_path):

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from simulated_runs import run
+from steelyard.assess.recording import check_recording
+from steelyard.assess.units import unit_findings
 from steelyard.errors import DataError
 from steelyard.formats.check_file import check_file
 from steelyard.formats.csv import write_csv
@@ -132,3 +134,39 @@ def test_without_a_robot(tmp_path, clean):
     write_csv(tmp_path / "log.csv", replace(clean, q=clean.q, source=""))
     assert check_file(tmp_path / "log.csv").usable
     assert np.isfinite(check_file(tmp_path / "log.csv").statistics.sampling.rate)
+
+
+@pytest.mark.parametrize(("factor", "unit"), [(1e3, "ms"), (1e6, "us"), (1e9, "ns")])
+def test_stamps_in_a_smaller_unit_than_seconds(tmp_path, clean, factor, unit):
+    """With recorded velocities it is proven, without them likely; at the right scale nothing is said."""
+    moving = run("arm6", 1).noise_free.interval(0.0, 5.0)
+    wrong = replace(moving, time=factor * (moving.time - moving.time[0]), ddq=None, source="")
+    robot = run("arm6", 1).robot
+    for trajectory, level in ((wrong, "error"), (replace(wrong, dq=None, source=""), "warning")):
+        (found,) = [f for f in unit_findings(trajectory, robot) if "stamps" in f.message]
+        assert (found.code, found.level, found.value) == ("data.units_suspect", level, unit)
+        assert f'time_s = "{unit}"' in found.cure
+    assert not [f for f in check_recording(wrong, robot).findings if f.code == "data.dq_mismatch"]
+    assert not unit_findings(moving, robot)
+
+
+def test_one_torque_that_no_drive_gives(check, clean):
+    raw = faults.step_clock_back(clean, 500, 0.0)
+    raw.values[100, raw.names.index("tau/elbow")] = -99999.0
+    assert [(f.code, f.where) for f in check(rows(raw)).findings if f.level == "error"] == [("data.absurd", "elbow")]
+
+
+def test_too_short_and_without_torque(check, clean):
+    text = rows(faults.step_clock_back(clean, 500, 0.0)).splitlines()
+    short = check("\n".join(text[:12]) + "\n")
+    assert [(f.code, f.value) for f in short.findings if f.level == "error"] == [("data.too_short", 11)]
+    keep = [k for k, name in enumerate(text[0].split(",")) if not name.startswith("tau/")]
+    silent = check("\n".join(",".join(line.split(",")[k] for k in keep) for line in text) + "\n")
+    assert [f.code for f in silent.findings if f.level == "warning"] == ["data.torque_missing"]
+
+
+def test_the_value_found_is_told(check, clean):
+    text = rows(faults.step_clock_back(clean, 500, 0.0)).splitlines()
+    text[9] = "#DIV/0!," + text[9].split(",", 1)[1]
+    (finding,) = check("\n".join(text) + "\n").findings
+    assert "(found '#DIV/0!')" in finding.message

@@ -67,7 +67,7 @@ def test_all_tables(tmp_path: Path) -> None:
             names = ["rigid_body", "coulomb", "mine.terms:Backlash"]
             [estimate]
             name = "weighted"
-            prior = true
+            prior = false
             consistent = false
             """,
         )
@@ -77,7 +77,7 @@ def test_all_tables(tmp_path: Path) -> None:
     assert study.prepare.cutoff_hz == {"elbow": 12.0, "wrist": 20.5}
     assert (study.prepare.decimate, study.prepare.dead_band, study.prepare.use_recorded_dq) == (4, 0.01, False)
     assert study.terms.names == ("rigid_body", "coulomb", "mine.terms:Backlash")
-    assert (study.estimate.name, study.estimate.prior, study.estimate.consistent) == ("weighted", True, False)
+    assert (study.estimate.name, study.estimate.prior, study.estimate.consistent) == ("weighted", False, False)
 
 
 def test_byte_order_mark_and_crlf(tmp_path: Path) -> None:
@@ -176,6 +176,7 @@ REFUSED: dict[str, tuple[str | bytes, tuple[str, ...]]] = {
     ),
     "efficiency of the joint side": ("[drive]\nefficiency={a=0.9}\n", ("motor side only",)),
     "offset without constant": ("[drive]\ncurrent_offset={a=0.1}\n", ("needs a torque constant",)),
+    "two estimators": ("[estimate]\nname = 'prior'\nprior = false\n", ("[estimate]", "contradict", "keep name")),
     "unknown side": ("[drive]\ntorque_side = 'link'\n", ("[drive] torque_side", "'joint' or 'motor'")),
 }
 

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import arm
+import robots
 import steelyard as sy
+from steelyard.assess.plausible import signal_findings
 from steelyard.errors import DataError, ModelError, StudyError
 from steelyard.estimate.validate import validate_recording
 from steelyard.formats.study import parse_study
@@ -178,4 +180,52 @@ def test_a_run_heeds_the_study_file(tmp_path):
     assert done.identification.estimate.drawn_covariance is not None
     assert done.validations[0].score.relative_error < 0.03
     codes = {f.code for f in done.findings}
-    assert {"data.delay_compensated", "validation.in_pieces", "fit.trust", "fit.essential"} <= codes
+    assert {"data.gap", "data.delay_compensated", "validation.in_pieces", "fit.trust", "fit.essential"} <= codes
+
+
+def test_a_jump_of_a_position_is_told_where_it_is_used():
+    """One sample half a radian off costs a fit much, and no residual says so; a part that is left out may jump."""
+    q = recorded(1).q.copy()
+    q[700, 2] += 0.5
+    train = replace(recorded(1), q=q, source="")
+    (found,) = [f for f in signal_findings(train, ROBOT) if f.code == "data.position_jump"]
+    assert (found.level, found.where) == ("warning", ROBOT.joint_names[2])
+    for used in (mask_intervals(train, [(3.4, 3.6)]), train.interval(4.0, 12.0)):
+        assert not [f for f in signal_findings(used, ROBOT) if f.code == "data.position_jump"]
+
+
+def test_a_joint_that_follows_moves_along_when_asked(tmp_path):
+    """Gripper: with the fingers moved by one coordinate its force carries both; held still, neither is weighed."""
+    file = robots.write(tmp_path, "gripper")
+    robot = sy.Robot.from_urdf(file, mimic="project")
+    t = np.arange(3000) / 200.0
+    rates = 2 * np.pi * np.array([[0.3, 0.7], [0.4, 0.9], [0.5, 1.1]])
+    reach = np.array([0.6, 0.6, 0.02])
+    angle = t[:, None, None] * rates + np.arange(6).reshape(3, 2)
+    motion = sy.Trajectory(
+        t,
+        robot.joint_names,
+        q=reach * np.sin(angle).sum(2),
+        dq=reach * (rates * np.cos(angle)).sum(2),
+        ddq=-reach * (rates**2 * np.sin(angle)).sum(2),
+    )
+    tau = sy.Model(robot, (sy.RigidBody(),)).torque(robot.parameters, motion)
+    sy.write_csv(tmp_path / "run.csv", replace(motion, tau=tau))
+    found = {}
+    for mimic in ("lock", "project"):
+        study = tmp_path / f"{mimic}.toml"
+        study.write_text(f'[robot]\nmimic = "{mimic}"\n', encoding="utf-8")
+        done = run(
+            Request(
+                model=file, train=(tmp_path / "run.csv",), study=study, estimator="ordinary",
+                terms=("rigid_body", "viscous", "coulomb", "offset"),
+            )
+        )  # fmt: skip
+        found[mimic] = [name for name in done.identification.model.names if name.startswith("link/finger_b/")]
+        residual = done.identification.model.torque(
+            done.identification.estimate.full(done.identification.model.names), motion
+        )
+        found[f"{mimic} error"] = np.abs(residual - tau)[200:-200, 2].max() / np.abs(tau[:, 2]).max()
+    assert found["lock"] == []
+    assert len(found["project"]) == 10
+    assert found["project error"] < 0.01

@@ -191,6 +191,9 @@ def test_a_true_model_is_fit_for_feed_forward_and_a_wrong_one_is_not(arm):
         results = validate(model, estimate, [Recording(unseen)], cutoff=10.0)
         assert verdict(results)[:2] == (forward, gravity)
         assert words in verdict(results)[2]
+    for cutoff in (1e-9, 1e9, float("nan"), float("inf"), 0.0, -1.0):
+        with pytest.raises(DataError, match="hold a period"):
+            validate(model, good, [unseen], cutoff=cutoff)
     error = validate(model, good, [unseen], cutoff=10.0)[0].score.relative_error
     assert error < 2e-3  # differences of q at 200 Hz; the torque loses 1e-3 of its corners to the filter
     assert theta.size == len(model.names)

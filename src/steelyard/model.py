@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from steelyard.data.lowpass import LowPass
 from steelyard.data.trajectory import Trajectory
-from steelyard.errors import InformationError, StudyError
+from steelyard.errors import DataError, InformationError, StudyError
 from steelyard.information import Source, SquareRootInformation
 from steelyard.robot.filtered import FilteredReducer
 from steelyard.robot.floating import usable_rows, with_wrench
@@ -106,7 +106,12 @@ class Model:
         Raises:
             DataError: a channel or joint is missing.
             InformationError: the same samples twice.
+            StudyError: a number of threads that is none.
         """
+        if isinstance(trajectories, Trajectory):
+            raise DataError("recordings come as a list", where=trajectories.name, cure="write [trajectory]")
+        if not isinstance(threads, int) or threads < 1:
+            raise StudyError("threads are counted from one", value=threads)
         layout = Layout.of(self, names)
         cut = [w for trajectory in trajectories for w in _windows(trajectory, lowpass)]
         if threads > 1 and len(cut) > 1:

@@ -13,7 +13,7 @@ import steelyard.model
 from steelyard.basis import base_parameters
 from steelyard.data.lowpass import LowPass
 from steelyard.data.trajectory import Trajectory
-from steelyard.errors import DataError, InformationError
+from steelyard.errors import DataError, InformationError, StudyError
 from steelyard.estimate.least_squares import ordinary
 from steelyard.information import triangle
 from steelyard.model import Model
@@ -378,3 +378,15 @@ def test_a_recording_without_what_the_model_needs_is_refused_by_name(model, reco
     with pytest.raises(DataError, match="lacks a joint") as caught:
         model.absorb([recording.ordered(recording.joint_names[:2])])
     assert caught.value.value == recording.joint_names[2]
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1.5, None])
+def test_a_number_of_threads_that_is_none_is_refused(model, threads):
+    with pytest.raises(StudyError, match="threads are counted"):
+        model.absorb([], threads=threads)
+
+
+def test_one_recording_comes_in_a_list_too(model):
+    alone = Trajectory(np.arange(3.0), model.robot.joint_names)
+    with pytest.raises(DataError, match="come as a list"):
+        model.absorb(alone)

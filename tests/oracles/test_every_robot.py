@@ -23,7 +23,7 @@ AGREEMENT = 1e-12  # relative; both sides carry double precision through a few d
 REFUSED = {
     # grippers were renamed with a prefix, the joints that they mimic were not: eight fingers follow nothing
     "alex_description/urdf/alex_psyonic_hands.urdf": ("model.mimic_unknown", 8),
-    # two gripper joints move links without any inertial: singular mass matrix, as U7 of a reduced model
+    # two gripper joints move links without any inertial: a singular mass matrix, torque nan in other readers
     "romeo_description/urdf/romeo_laas_small.urdf": ("model.zero_inertial_moving", 2),
     # xacro left an empty <robot>: the file that holds the arm is ur3_robot.urdf
     "ur_description/urdf/ur3.urdf": ("model.no_links", 1),
@@ -39,7 +39,7 @@ MIMICS = {
     "talos_data/robots/talos_full_v2_box.urdf": 12,
     "tiago_pro_description/robots/tiago_pro.urdf": 10,
 }
-# Frames without mass, and zero tensors, that the reference robots carry and that must not stop them (NEEDS section 2).
+# Frames without mass, and zero tensors, that the reference robots carry and that must not stop them.
 MASSLESS = {
     "panda_description/urdf/panda.urdf": "panda_link8",
     "ur_description/urdf/ur5_robot.urdf": "tool0",
@@ -106,7 +106,7 @@ def test_frames_without_mass_are_nothing(place, link):
     ],
 )
 def test_locking_loses_nothing(place, kept):
-    """U4, U5: mass, torque of the joints that stay, their damping and friction are what they were before."""
+    """Mass, torque of the joints that stay, their damping and friction are what they were before."""
     whole = loaded(place)
     at = {name: 0.1 for name in whole.joint_names if kept not in name}
     robot = whole.locked(at)
@@ -126,7 +126,7 @@ def test_locking_loses_nothing(place, kept):
 
 
 def test_rotor_inertia_outlives_a_lock(repository):
-    """U5, from a file that has one."""
+    """Other reducers have lost it; from a file that has one."""
     whole = Robot.from_mjcf(repository / "examples" / "robots" / "arm6.xml")
     robot = whole.locked({"elbow": 0.4, "waist": -0.2})
     keep = [whole.joint_names.index(name) for name in robot.joint_names]

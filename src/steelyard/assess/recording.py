@@ -29,7 +29,6 @@ from steelyard.assess.zero_torque import zero_torque_findings
 from steelyard.basis import base_parameters
 from steelyard.data.trajectory import Trajectory
 from steelyard.finding import Finding
-from steelyard.preparation.pipeline import MINIMUM_SAMPLES
 from steelyard.robot.robot import Robot
 
 Array = NDArray[np.float64]
@@ -146,7 +145,6 @@ def check_recording(trajectory: Trajectory, robot: Robot | None = None) -> Recor
     acceleration = {} if trajectory.ddq is None else derivative_fit(smooth, "ddq")
     repeated = repetition(smooth)
     findings = [
-        *_scope_findings(trajectory),
         *sampling_findings(sampling, where=trajectory.name),
         *standstill_findings(still, trajectory),
         *jump_findings(trajectory, robot),
@@ -192,7 +190,7 @@ def _check_torque(trajectory: Trajectory, robot: Robot | None, units: list[Findi
     fixed = robot is not None and bool(robot.joints) and not robot.floating and trajectory.base is None
     asked = robot if fixed and not suspected(units) else None
     findings = zero_torque_findings(trajectory, asked)
-    if robot is not None:
+    if robot is not None and not any(f.code == "data.units_suspect" for f in units):
         findings += beyond_effort_findings(trajectory, robot)
     if asked is None or findings:
         return _Torque(None, None, None, tuple(findings))
@@ -217,34 +215,6 @@ def _timing_and_load(
     model = model_of(sense.robot)
     basis = base_parameters(model)
     return estimate_delay(model, basis, reduced, again), payload_change(model, basis, reduced)
-
-
-def _scope_findings(trajectory: Trajectory) -> list[Finding]:
-    """What the recording is too short for, or lacks, to identify anything."""
-    findings, longest = [], max(s.stop - s.start for s in trajectory.segments)
-    if longest < MINIMUM_SAMPLES:
-        findings.append(
-            Finding(
-                "data.too_short",
-                "error",
-                f"no stretch without a gap has {MINIMUM_SAMPLES} samples: the longest has {longest}",
-                trajectory.name,
-                longest,
-                "record longer, or find out why the recorder drops samples",
-            )
-        )
-    if trajectory.tau is None:
-        findings.append(
-            Finding(
-                "data.torque_missing",
-                "warning",
-                "there is no torque: nothing can be fitted to this recording, nor judged on it",
-                trajectory.name,
-                None,
-                "record it, as columns tau/<joint> [N m or N]",
-            )
-        )
-    return findings
 
 
 def _grains(trajectory: Trajectory, channel: str) -> tuple[Array, Array]:

@@ -194,5 +194,8 @@ def _wrong_order(story: Story, names: list[str], shares: str) -> Finding:
 
 
 def _shares(joints: list[int], before: Unexplained, after: Unexplained) -> str:
-    old, new = (100.0 * float(np.sqrt(np.mean(left.directions[joints]))) for left in (before, after))
+    """By the judge that sees the larger difference: a story may be told on the word of one."""
+    judges = ((before.directions, after.directions), (before.geometry, after.geometry))
+    left = [[100.0 * float(np.sqrt(np.mean(share[joints]))) for share in judge] for judge in judges]
+    old, new = max(left, key=lambda pair: pair[0] - pair[1])
     return f"as recorded {old:.0f} % of the torque there stay unexplained, put right {new:.0f} %"

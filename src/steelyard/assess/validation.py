@@ -102,6 +102,19 @@ def gaps_inside(recording: Trajectory, interval: tuple[float, float]) -> list[tu
     return [(before, after) for before, after in edges if before < interval[1] and after > interval[0]]
 
 
+def check_score_cutoff(recording: Trajectory, cutoff: float) -> None:
+    """Raise DataError for a cut-off [Hz] at half the sampling rate or above, or without a period in the recording."""
+    t, step = recording.time, recording.step
+    lowest = 1.0 / (t[-1] - t[0]) if t[-1] > t[0] else float("inf")
+    if not lowest <= cutoff < 0.5 / step:
+        raise DataError(
+            "the score's cut-off must lie below half the sampling rate, and hold a period in the recording",
+            where=recording.name,
+            value=f"{cutoff:g} Hz at {1.0 / step:.4g} Hz sampling",
+            cure=f"--score-cutoff between {lowest:.3g} and {0.5 / step:.4g}",
+        )
+
+
 def _measured(
     recording: Trajectory, cutoff: float, interval: tuple[float, float] | None
 ) -> tuple[Array, Array, Array, tuple[float, float]]:
@@ -110,14 +123,7 @@ def _measured(
 
     t, tau = recording.time, recording.channel("tau")
     step = float(np.median(np.diff(t)))
-    lowest = 1.0 / (t[-1] - t[0])
-    if not lowest <= cutoff < 0.5 / step:
-        raise DataError(
-            "the score's cut-off must lie below half the sampling rate, and hold a period in the recording",
-            where=recording.name,
-            value=f"{cutoff:g} Hz at {1.0 / step:.4g} Hz sampling",
-            cure=f"--score-cutoff between {lowest:.3g} and {0.5 / step:.4g}",
-        )
+    check_score_cutoff(recording, cutoff)
     if (t[-1] - t[0]) / step > LONGEST_GAPS * len(t) + 1e6:
         raise DataError(
             "the recording is mostly gaps: its length is far more than its samples",

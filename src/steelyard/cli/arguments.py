@@ -32,7 +32,8 @@ def interval(text: str | None) -> tuple[float, float] | None:
         low, high = float(first), float(last)
     except ValueError:
         low, high = 0.0, -1.0
-    if not colon or not low < high or low in (float("inf"), float("-inf")) or high == float("inf"):
+    plain = text.isascii() and "_" not in text  # float() takes digits of every script, and 1_0 for 10
+    if not plain or not colon or not low < high or low in (float("inf"), float("-inf")) or high == float("inf"):
         raise StudyError(
             "an interval is two times in seconds, the earlier one first",
             value=text,

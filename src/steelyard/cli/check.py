@@ -27,7 +27,8 @@ def check(recording: Path, /, *, robot: Path | None = None, config: Path | None 
     study = Study() if config is None else read_study(config)
     model = None
     if robot is not None:
-        model = Robot.from_file(robot, gravity=study.robot.gravity_in_base()).locked(study.robot.locked)
+        whole = Robot.from_file(robot, gravity=study.robot.gravity_in_base(), mimic=study.robot.mimic)
+        model = whole.locked(study.robot.locked)
     report = check_file(recording, model, None if config is None else study)
     errors = report.count("error")
     if json:

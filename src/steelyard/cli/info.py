@@ -7,19 +7,22 @@ from pathlib import Path
 from steelyard.cli.output import print_json, show
 
 
-def info(model: Path, *, gravity: tuple[float, float, float] | None = None, json: bool = False) -> None:
+def info(
+    model: Path, *, gravity: tuple[float, float, float] | None = None, floating: bool = False, json: bool = False
+) -> None:
     """Joints, bodies, masses, limits and mount of a model file.
 
     Args:
         model: URDF or MJCF file.
         gravity: Gravity in the frame of the root link [m/s2]; default: that of the file, else 9.81 downwards.
+        floating: The root link moves freely.
         json: One JSON object on stdout.
     """
     import numpy as np
 
     from steelyard.robot.robot import Robot
 
-    robot = Robot.from_file(model, gravity=gravity)
+    robot = Robot.from_file(model, gravity=gravity, floating=floating or None)
     kinds = ["prismatic" if a.prismatic else "continuous" if a.continuous else "revolute" for a in robot.axes]
     joints = [
         {
@@ -43,7 +46,8 @@ def info(model: Path, *, gravity: tuple[float, float, float] | None = None, json
         )  # fmt: skip
         return
     show(f"{robot.name}: {len(joints)} joints, {len(bodies)} bodies, {robot.moving_mass:.4g} kg moving")
-    show(f"gravity in the base frame: {np.array2string(robot.gravity, precision=4)} m/s2")
+    frame = "world, where the base floats" if robot.floating else "base frame"
+    show(f"gravity in the {frame}: {np.array2string(robot.gravity, precision=4)} m/s2")
     for name, position in robot.locked_at:
         show(f"locked: {name} at {position:g}")
     width = max((len(a.name) for a in robot.axes), default=5)

@@ -44,8 +44,9 @@ def _infeasible(result: Consistent, estimate: Estimate, doubt: float) -> list[Fi
         Finding(
             "fit.infeasible_unconstrained",
             "warning" if doubt > 0.0 else "info",
-            f"no robot that can exist has the unconstrained estimate{which}; the nearest that can leaves "
-            f"{100.0 * (result.ratio - 1.0):.2g} % more residual on the training torque; {why}",
+            f"no robot that can exist has the unconstrained estimate{which}; the consistent one "
+            f"leaves {100.0 * (result.ratio - 1.0):.2g} % more residual on the training torque, each joint weighted by "
+            f"its noise; {why}",
             where=nearest.reason[0] if nearest.reason else "",
             value=result.ratio,
             cure="use the consistent parameters in simulators and controllers; the unconstrained ones predict only "
@@ -74,9 +75,9 @@ def _silent_mass(result: Consistent) -> list[Finding]:
         Finding(
             "fit.prior_dominates",
             "info",
-            f"torque cannot tell the total mass: {result.total_mass:.4g} kg here rests on the {prior:.4g} kg of the "
-            f"model file; mass of {', '.join(silent[:6])}{' ...' if len(silent) > 6 else ''} can be traded along "
-            "their joint axes, with first moments and inertia, without any change of torque",
+            f"torque cannot tell the total mass of the moving links: {result.total_mass:.4g} kg here rests on the "
+            f"{prior:.4g} kg of the model file; mass of {', '.join(silent[:6])}{' ...' if len(silent) > 6 else ''} can "
+            "be traded along their joint axes, with first moments and inertia, without any change of torque",
             value=result.total_mass,
             cure="weigh the robot, or give its mass as a limit, if the total matters; motion control does not need it",
         )

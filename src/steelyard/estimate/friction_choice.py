@@ -28,6 +28,7 @@ from steelyard.terms.viscous import Viscous
 
 Array = NDArray[np.float64]
 Fit = Callable[[SquareRootInformation, Model, ParameterBasis], Estimate]
+PLAIN = "coulomb"  # taken where nothing can be compared
 SUPPLE = "graded"  # follows any friction of the speed that grows: the yardstick of noise and trust for all structures
 REACH = 0.7  # of the velocity limit that training must reach before friction may grow with the square of the speed
 
@@ -87,7 +88,9 @@ class FrictionChoice:
 def choose_friction(
     robot: Robot, blocks: Sequence[SquareRootInformation], fit: Fit, *, time: Array, speeds: Array
 ) -> FrictionChoice:
-    """Compare the structures on held-out blocks, then what may be added to the best of them.
+    """Compare the structures on held-out blocks, then what may be added to the best of them and to the plain one.
+
+    A curve over speed may have been best only for want of what is added.
 
     Args:
         robot: the robot.
@@ -99,16 +102,15 @@ def choose_friction(
     limits = np.array([axis.velocity for axis in robot.axes])
     narrow = tuple(np.array(robot.joint_names)[~(speeds >= REACH * limits)].tolist())
     if len(blocks) < 2:
-        return FrictionChoice((), "coulomb", narrow)
+        return FrictionChoice((), PLAIN, narrow)
     parts = splits(blocks)
     trials = [_tried(name, robot, parts, fit, time) for name in STRUCTURES]
-    best = _best(trials)
-    more = [
-        _tried(f"{best}+{name}", robot, parts, fit, time) for name in ADDITIONS if not (name == "quadratic" and narrow)
-    ]
-    trials += more
-    if len(more) == len(ADDITIONS) and _best(trials) != best:
-        trials.append(_tried("+".join((best, *ADDITIONS)), robot, parts, fit, time))
+    additions = [name for name in ADDITIONS if not (name == "quadratic" and narrow)]
+    bases = dict.fromkeys((_best(trials), PLAIN))
+    trials += [_tried(f"{base}+{name}", robot, parts, fit, time) for base in bases for name in additions]
+    base, *added = _best(trials).split("+")
+    if added and len(additions) > 1:
+        trials.append(_tried("+".join((base, *additions)), robot, parts, fit, time))
     return FrictionChoice(tuple(sorted(trials, key=lambda trial: trial.score)), _best(trials), narrow)
 
 

@@ -14,6 +14,7 @@ from steelyard.data.trajectory import Trajectory
 from steelyard.errors import DataError
 from steelyard.estimate.bootstrap import with_drawn_intervals
 from steelyard.estimate.consistent_result import Consistent
+from steelyard.estimate.doubted_links import doubt_findings
 from steelyard.estimate.essential import essential
 from steelyard.estimate.estimators import (
     FROM_ROWS,
@@ -168,7 +169,7 @@ def identify(
     if draws:
         estimate = with_drawn_intervals(estimate, blocks, draws=draws)
     if trust is not None:
-        estimate = estimate.noting(trust_finding(model, basis, estimate, trust.width))
+        estimate = estimate.noting(trust_finding(model, basis, estimate, trust.width), *doubt_findings(robot))
     if friction is not None:
         estimate = estimate.noting(friction.finding)
     return Identification(model, basis, estimate, prepared, friction)
@@ -194,9 +195,12 @@ def _chosen(
 
 def _fastest(recordings: Sequence[Recording], moving: Sequence[Prepared]) -> Array:
     """(n,) largest speed of each joint that is fitted [rad/s or m/s]; 0 where none is."""
-    rows = [training_rows(r, p) for r, p in zip(recordings, moving, strict=True)]
-    speeds = [np.where(t.valid, np.abs(t.channel("dq")), 0.0).max(axis=0) for t in rows]
-    return np.asarray(np.max(speeds, axis=0))
+    fastest = np.zeros(len(moving[0].trajectory.joint_names))
+    for recording, ready in zip(recordings, moving, strict=True):
+        rows = training_rows(recording, ready)
+        speed = np.abs(rows.channel("dq"))
+        fastest = np.maximum(fastest, (speed if rows.valid is None else np.where(rows.valid, speed, 0.0)).max(axis=0))
+    return fastest
 
 
 def _used(

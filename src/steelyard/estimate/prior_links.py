@@ -30,26 +30,30 @@ def feasible_prior(link: Link) -> tuple[Array, Finding | None]:
     if given is None or not given[0] > 0.0:
         raise ModelError("only a link with mass has a prior", where=f"link {link.name}")
     mass, moment = float(given[0]), given[1:4]
-    centre = moment / mass
-    about_origin = tensor(given[4:])
-    about_centre = about_origin - mass * ((centre @ centre) * np.eye(3) - np.outer(centre, centre))
-    spread, axes = np.linalg.eigh(0.5 * np.trace(about_centre) * np.eye(3) - about_centre)
-    if _is_typed(about_centre) and spread.max() > mass * WIDEST**2:
+    centre, inertia = moment / mass, about_centre(given)
+    spread, axes = np.linalg.eigh(0.5 * np.trace(inertia) * np.eye(3) - inertia)
+    if is_typed(inertia) and spread.max() > mass * WIDEST**2:
         fixed = parameters_about_origin(mass, centre, mass * USUAL**2 * np.eye(3))
-        return fixed, _finding(link, f"is {about_centre[0, 0]:g} kg m2 about every axis, a placeholder", "warning")
+        return fixed, _finding(link, f"is {inertia[0, 0]:g} kg m2 about every axis, a placeholder", "warning")
     if spread.min() >= mass * THINNEST**2:
         return given, None
     radius = (3.0 * mass / (4.0 * np.pi * DENSITY)) ** (1.0 / 3.0)
     raised = (axes * np.maximum(spread, mass * radius**2 / 5.0)) @ axes.T
     fixed = parameters_about_origin(mass, centre, np.trace(raised) * np.eye(3) - raised)
-    point = np.abs(about_centre).max() <= ROUNDING * mass
+    point = np.abs(inertia).max() <= ROUNDING * mass
     impossible = spread.min() < -ROUNDING * max(float(np.abs(spread).max()), mass * THINNEST**2)
     words = "is zero" if point else "is that of no possible body" if impossible else "is that of a line or a plane"
     return fixed, _finding(link, words, "warning" if impossible else "info")
 
 
-def _is_typed(inertia: Array) -> bool:
-    """Equal about every axis, nothing beside it, one digit."""
+def about_centre(parameters: Array) -> Array:
+    """(3, 3) inertia about the centre of mass of parameters (10,) with mass [kg m2]."""
+    mass, centre = float(parameters[0]), parameters[1:4] / parameters[0]
+    return np.asarray(tensor(parameters[4:]) - mass * ((centre @ centre) * np.eye(3) - np.outer(centre, centre)))
+
+
+def is_typed(inertia: Array) -> bool:
+    """Equal about every axis, nothing beside it, one digit: typed, not computed."""
     value = float(inertia[0, 0])
     size = max(abs(value), ROUNDING)
     return bool(

@@ -74,8 +74,8 @@ def cross_validate(name: str, parts: Sequence[Split], columns: Sequence[str], fi
     """
     fits = [fit(part.rest.select(columns)) for part in parts]
     held = [part.own.select(columns) for part in parts]
-    misfit = sum(block.misfit(estimate.theta) for block, estimate in zip(held, fits, strict=True))
-    energy = sum(block.energy for block in held)
+    misfit = np.sum([block.misfit(estimate.theta) for block, estimate in zip(held, fits, strict=True)], axis=0)
+    energy = np.sum([block.energy for block in held], axis=0)
     rows = np.sum([block.rows for block in held], axis=0)
     heard = (rows > 0) & (energy > 0.0)
     counted = rows[heard] / time[heard]

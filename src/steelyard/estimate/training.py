@@ -81,7 +81,8 @@ def training_blocks(
             blocks += absorb_blocks(model, [rows], names=basis.names, lowpass=ready.lowpass, count=own)
     if not blocks:
         raise DataError("nothing is left to fit", where=recordings[0].trajectory.name,
-                        cure=f"an interval must be longer than {2 * TRIM:g} s")  # fmt: skip
+                        cure=f"an interval must be longer than {2 * TRIM:g} s; exclude and decimate of the study file "
+                             "must leave samples of it")  # fmt: skip
     return blocks
 
 

@@ -30,8 +30,8 @@ NOTHING = 1e-10  # of a column's length: diagonals below it are directions that 
 
 
 def with_trust(prior: Prior, width: float) -> Prior:
-    """The prior with the deviations of all bodies' columns `width` times as wide."""
-    bodies = np.array([name.startswith("link/") for name in prior.names])
+    """The prior with the deviations of all bodies' columns `width` times as wide, but for those that are doubted."""
+    bodies = np.array([name.startswith("link/") and name not in prior.doubted for name in prior.names])
     return replace(prior, deviation=np.where(bodies, width * prior.deviation, prior.deviation))
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.assess.validation import Score, gaps_inside, score
+from steelyard.assess.validation import Score, check_score_cutoff, gaps_inside, score
 from steelyard.basis import ParameterBasis
 from steelyard.data.trajectory import Trajectory
 from steelyard.estimate.least_squares import weighted
@@ -105,6 +105,7 @@ def validate_recording(
     """
     measured = recording.trajectory.ordered(model.robot.joint_names)
     motion = prepare_recording(measured, model.robot).trajectory
+    check_score_cutoff(measured, cutoff)
     prediction = along(model, theta, motion, cutoff=cutoff)
     result = _scored(measured, prediction, recording.interval)
     old = []
@@ -136,7 +137,8 @@ def validate(
     """
     theta = estimate.full(model.names)
     whole = [r if isinstance(r, Recording) else Recording(r) for r in recordings]
-    return [validate_recording(model, theta, r, cutoff=cutoff or choose_cutoff(r.trajectory).cutoff) for r in whole]
+    cutoffs = [choose_cutoff(r.trajectory).cutoff if cutoff is None else cutoff for r in whole]
+    return [validate_recording(model, theta, r, cutoff=c) for r, c in zip(whole, cutoffs, strict=True)]
 
 
 def _scored(measured: Trajectory, prediction: Prediction, interval: tuple[float, float] | None) -> Score:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from steelyard.assess.recording import RecordingReport, check_recording
+from steelyard.data.trajectory import Trajectory
 from steelyard.errors import DataError
 from steelyard.finding import Finding
 from steelyard.formats.csv import read_csv
 from steelyard.formats.csv_survey import survey_csv
 from steelyard.formats.study_schema import Study
+from steelyard.preparation.pipeline import MINIMUM_SAMPLES
 from steelyard.robot.robot import Robot
 
 _CODES = (
@@ -49,7 +52,8 @@ def check_file(path: str | os.PathLike[str], robot: Robot | None = None, study: 
         if not Path(path).is_file() or "cannot be read" in error.what:
             raise
         return RecordingReport(Path(path).name, None, tuple(_refused(path, error, study)))
-    return check_recording(trajectory, robot)
+    report = check_recording(trajectory, robot)
+    return replace(report, findings=(*_scope_findings(trajectory), *report.findings))
 
 
 def _refused(path: str | os.PathLike[str], error: DataError, study: Study | None) -> list[Finding]:
@@ -72,3 +76,31 @@ def _as_finding(error: DataError) -> Finding:
     choices = f" (valid: {', '.join(error.choices)})" if error.choices else ""
     found = "" if value is None else f" (found {value!r})"
     return Finding(code, "error", error.what + found + choices, error.where, value, cure)
+
+
+def _scope_findings(trajectory: Trajectory) -> list[Finding]:
+    """What the recording is too short for, or lacks, to identify anything."""
+    findings, longest = [], max(s.stop - s.start for s in trajectory.segments)
+    if longest < MINIMUM_SAMPLES:
+        findings.append(
+            Finding(
+                "data.too_short",
+                "error",
+                f"no stretch without a gap has {MINIMUM_SAMPLES} samples: the longest has {longest}",
+                trajectory.name,
+                longest,
+                "record longer, or find out why the recorder drops samples",
+            )
+        )
+    if trajectory.tau is None:
+        findings.append(
+            Finding(
+                "data.torque_missing",
+                "warning",
+                "there is no torque: nothing can be fitted to this recording, nor judged on it",
+                trajectory.name,
+                None,
+                "record it, as columns tau/<joint> [N m or N]",
+            )
+        )
+    return findings

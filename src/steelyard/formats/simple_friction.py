@@ -1,7 +1,7 @@
 """Friction that model files can hold in place of identified curves: viscous and Coulomb, nearest over a motion.
 
-Friction that builds up with speed, sinks at its start (Stribeck) or grows with its square has no field in a URDF, an
-MJCF or a simulator. Adding up its levels would be right at full speed alone: the levels of the higher speeds are hardly
+Friction that builds up with speed, sinks at its start (Stribeck), grows with its square or with the load has no field in
+a URDF, an MJCF or a simulator. Adding up its levels would be right at full speed alone: the levels of the higher speeds are hardly
 there while a joint moves slowly.
 """
 
@@ -21,11 +21,14 @@ from steelyard.terms.asking import columns_of
 from steelyard.terms.asymmetric_coulomb import AsymmetricCoulomb
 from steelyard.terms.coulomb import Coulomb
 from steelyard.terms.graded_friction import GradedFriction
+from steelyard.terms.graded_stribeck import GradedStribeck
+from steelyard.terms.load_friction import LoadFriction
 from steelyard.terms.quadratic import Quadratic
 from steelyard.terms.stribeck import Stribeck
 from steelyard.terms.viscous import Viscous
 
 Array = NDArray[np.float64]
+CURVES = (GradedFriction, AsymmetricCoulomb, Quadratic, Stribeck, GradedStribeck, LoadFriction)
 STILL = 0.01  # [rad/s or m/s] under which friction has no direction
 
 
@@ -54,12 +57,10 @@ def simple_friction(model: Model, theta: Array, motions: Sequence[Trajectory], v
     Args:
         model: robot and terms.
         theta: (p,) values of its columns.
-        motions: with dq, e.g. those that were fitted.
+        motions: with q, dq and ddq, e.g. those that were fitted.
         values: of the same model; their other quantities are kept.
     """
-    curves = [
-        term for term in model.terms if isinstance(term, GradedFriction | AsymmetricCoulomb | Quadratic | Stribeck)
-    ]
+    curves = [term for term in model.terms if isinstance(term, CURVES)]
     if not curves:
         return Simplified(values, {}, ())
     part = Model(model.robot, (*curves, *(term for term in model.terms if isinstance(term, Viscous | Coulomb))))
@@ -106,7 +107,7 @@ def _said(missed: dict[str, float]) -> tuple[Finding, ...]:
         Finding(
             "export.friction_simplified",
             "warning",
-            f"the friction of {len(missed)} joint(s) is a curve over speed, which model files have no field for: the "
+            f"the friction of {len(missed)} joint(s) is a curve over speed or load, which model files have no field for: the "
             "viscous and Coulomb friction nearest to it over the training motion stand in, and miss "
             f"{100.0 * missed[worst]:.1f} % of the friction of {worst}, less of the others",
             where=f"joint {worst}",

@@ -176,6 +176,7 @@ class RobotTable(_Table):
     gravity: Vector | None = None
     mount: Vector | None = None
     locked: dict[Text, Number] = {}
+    mimic: Literal["lock", "project"] = "lock"
 
     @model_validator(mode="after")
     def _one_gravity(self) -> RobotTable:
@@ -227,6 +228,15 @@ class EstimateTable(_Table):
     prior: Flag | None = None
     consistent: Flag | None = None
     bootstrap: Annotated[int, Field(strict=True, ge=100, le=100_000)] | None = None
+
+    @model_validator(mode="after")
+    def _one_estimator(self) -> EstimateTable:
+        if self.name is not None and self.prior is not None and self.prior != (self.name == "prior"):
+            raise StudyError(
+                "name and prior contradict each other", where="[estimate]", value=f"{self.name}, prior = {self.prior}",
+                cure="keep name",
+            )  # fmt: skip
+        return self
 
 
 class ObstacleTable(_Table):

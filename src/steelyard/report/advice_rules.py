@@ -73,8 +73,9 @@ RULES: Mapping[str, Rule] = {
         "record motion that reaches such poses; parameters with a sign of their own are never clipped to zero",
     ),
     "fit.infeasible_unconstrained": Rule(
-        "noise and weakly shown directions took values that no body has",
-        "fit possible bodies (estimate.consistent of the library); clipping single values would spoil the torque",
+        "noise and weakly shown directions took values that no body has, or a frame, gear, tool or term of the model "
+        "is wrong: the message says which",
+        "where noise explains it there is nothing to do; else look at the parameters it names",
     ),
     "fit.far_from_model": Rule("the model file, the tool or the mount is not what is on the robot"),
     "validation.repeats_training": Rule(

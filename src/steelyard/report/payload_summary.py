@@ -13,9 +13,10 @@ from steelyard.session.weighing import Weighed
 def payload_summary(weighed: Weighed) -> str:
     """Mass, centre of mass and inertia with their intervals, what the data do not show, residuals; as text."""
     payload = weighed.payload
-    scale = f", torque scale sure to {100 * payload.gain_uncertainty:g} %" if payload.gain_uncertainty else ""
+    sure = f"sure to {100 * payload.gain_uncertainty:g} %" if payload.gain_uncertainty else "taken as exact"
     lines = [
-        f"Payload in the frame {payload.frame}, {payload.method}, against {weighed.against}; 95 % intervals{scale}:"
+        f"Payload in the frame {payload.frame}, {payload.method}, against {weighed.against}; 95 % intervals, "
+        f"torque scale {sure}:"
     ]
     low, high = payload.mass_interval()
     if payload.known[0]:

@@ -104,8 +104,8 @@ def _consistent_lines(run: Run) -> list[str]:
     kinds = list(found.standing.values())
     return [
         f"Consistent: {len(kinds)} full parameters of {len(found.links.links)} links that could exist, {found.solver}; "
-        f"residual {100 * (found.ratio - 1.0):.2g} % above the unconstrained optimum, total mass "
-        f"{found.total_mass:.4g} kg.",
+        f"training residual, each joint by its noise, {100 * (found.ratio - 1.0):.2g} % above the unconstrained "
+        f"optimum; {found.total_mass:.4g} kg of moving links.",
         f"  {kinds.count('identified')} rest on the data alone, {kinds.count('combined')} in combination, "
         f"{kinds.count('prior')} on the model file.",
     ]

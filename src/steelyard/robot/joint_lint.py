@@ -43,7 +43,8 @@ def _check_mimic(joint: UrdfJoint, log: FindingLog) -> None:
         f"(x {joint.mimic.multiplier:g} {joint.mimic.offset:+g}); unless asked otherwise it is locked, not identified",
         joint_place(joint),
         value=joint.mimic.joint[:60],
-        cure="state the position it is locked at: [robot.locked] in the study file; the library can project it",
+        cure="state the position it is locked at: [robot.locked] in the study file; "
+        "[robot] mimic = 'project' there (`Robot.from_file(path, mimic='project')`) moves it along",
     )
 
 

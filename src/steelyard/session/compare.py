@@ -167,7 +167,7 @@ def _session(path: Path) -> Session:
 def _robot(session: Session, model: Path) -> Robot:
     """The robot of a model file as the session held it: same gravity, same joints locked."""
     manifest = session.manifest
-    return Robot.from_file(model, gravity=manifest.gravity).locked(manifest.locked)
+    return Robot.from_file(model, gravity=manifest.gravity, mimic=manifest.mimic).locked(manifest.locked)
 
 
 def _model(session: Session, trusted: Sequence[str]) -> Model:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,6 +78,7 @@ class SessionContents:
         torque_source, torque_side: what the torque is, and where it was taken.
         mount, tool: notes, or None.
         locked: joints held still and where [rad or m].
+        mimic: whether joints that follow another were held still, or moved with it.
         study_path, study_sha256: the study file and its digest, or None.
     """
 
@@ -93,6 +94,7 @@ class SessionContents:
     mount: str | None = None
     tool: str | None = None
     locked: Mapping[str, float] = field(default_factory=dict)
+    mimic: Literal["lock", "project"] = "lock"
     study_path: Path | None = None
     study_sha256: str | None = None
 
@@ -156,6 +158,7 @@ def session_file(contents: SessionContents) -> SessionFile:
         "mount": contents.mount,
         "tool": contents.tool,
         "locked": {joint: float(position) for joint, position in contents.locked.items()},
+        "mimic": contents.mimic,
         "model": {"path": f"{MODEL}/{_model_name(contents.model_path)}", "sha256": contents.model_sha256},
         "study": None if contents.study_path is None else {"path": STUDY, "sha256": contents.study_sha256},
         "recordings": tuple(_entry(r, name, _alone(contents, r.role)) for r, name in named),

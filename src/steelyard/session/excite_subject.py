@@ -106,7 +106,7 @@ def read_subject(
     if not 0.0 <= uncertainty < np.inf:
         raise StudyError("the uncertainty of the torque is a share from 0 on", value=uncertainty)
     said = Study() if study is None else read_study(study)
-    loaded = Robot.from_file(robot, gravity=gravity or said.robot.gravity_in_base())
+    loaded = Robot.from_file(robot, gravity=gravity or said.robot.gravity_in_base(), mimic=said.robot.mimic)
     loaded = loaded.locked(said.robot.locked).locked(lock)
     if moved:
         loaded = loaded.for_joints(moved, where="motion")

@@ -55,7 +55,8 @@ def check_folder(target: Path, *, record: str, kind: str, force: bool) -> None:
         raise SessionError(
             "the directory was written before", where=where, cure="--force replaces it; or name another directory"
         )
-    foreign = sorted(set(os.listdir(target)) - listed - {record})
+    own = listed | {record}
+    foreign = sorted(name for name in os.listdir(target) if name not in own or (target / name).is_dir())
     if foreign:
         raise SessionError(
             "the directory holds what is not ours, and would be lost",

@@ -75,7 +75,8 @@ def full_parameters(session: Session, *, terms: Sequence[str] = ()) -> FullParam
         raise SessionError("the session has no result yet", where=str(session.directory),
                            cure=f"steelyard identify {session.directory} --consistent")  # fmt: skip
     manifest = session.manifest
-    robot = Robot.from_file(session.model, gravity=manifest.gravity).locked(manifest.locked)
+    robot = Robot.from_file(session.model, gravity=manifest.gravity, mimic=manifest.mimic)
+    robot = robot.locked(manifest.locked)
     model = Model(robot, terms_named(own_terms(result.terms, given=terms)))
     stored = estimate_from_result(result)
     entries = {entry.name: entry for entry in result.full_parameters}

@@ -314,7 +314,7 @@ def robot_for(path: Path, study: Study, recordings: Sequence[Trajectory]) -> Rob
     Raises:
         ModelError, DataError: joints of file and recordings that do not fit.
     """
-    robot = Robot.from_file(path, gravity=study.robot.gravity_in_base())
+    robot = Robot.from_file(path, gravity=study.robot.gravity_in_base(), mimic=study.robot.mimic)
     robot = robot.locked(study.robot.locked)
     for trajectory in recordings:
         if set(trajectory.joint_names) != set(recordings[0].joint_names):

@@ -159,6 +159,8 @@ class SessionFile(Entry):
     tool: Text | None
     locked: dict[Name, float]
     """Joints held still, and where [rad or m]."""
+    mimic: Literal["lock", "project"] = "lock"
+    """Whether joints that follow another were held still, or moved with it."""
     model: ModelEntry
     study: StudyEntry | None
     recordings: tuple[RecordingEntry, ...]

@@ -163,10 +163,10 @@ def refusal(error: ValidationError, *, where: str) -> SessionError:
     """The first complaint of pydantic as one of ours."""
     first = error.errors(include_url=False)[0]
     key = ".".join(str(part) for part in first["loc"])
-    unknown = first["type"] == "extra_forbidden"
+    said = {"extra_forbidden": "unknown key", "missing": "the key is missing"}
     value = first["input"]
     return SessionError(
-        "unknown key" if unknown else f"the value {first['msg'].removeprefix('Input ')}",
+        said.get(first["type"], f"the value {first['msg'].removeprefix('Input ')}"),
         where=f"{where}, {key}" if key else where,
         value=None if isinstance(value, (Mapping, Sequence)) and not isinstance(value, str) else str(value)[:80],
         cure=_FOREIGN,

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from steelyard.errors import SessionError
 from steelyard.session.disk import flush_folder, hold, locked
+from steelyard.session.layout import LEDGER, SESSION
 
 _BUILDING, _ASIDE = "building", "replaced"
 _HERE = -100  # AT_FDCWD: paths relative to the working directory
@@ -120,7 +121,8 @@ def checked_target(directory: str | os.PathLike[str]) -> Path:
     """The place of a directory to be made, absolute.
 
     Raises:
-        SessionError: no name, a symbolic link, something else than a directory, or where the program runs.
+        SessionError: no name, a symbolic link, something else than a directory, inside a session, or where the program
+            runs.
     """
     where = os.fspath(directory)
     if not where or "\0" in where:
@@ -131,6 +133,12 @@ def checked_target(directory: str | os.PathLike[str]) -> Path:
     target = path.resolve() if path.name in {"", ".."} else path.parent.resolve() / path.name
     if target.exists() and not target.is_dir():
         raise SessionError("this is a file, not a directory", where=where, cure="name a new directory")
+    for above in target.parents:
+        if all((above / name).is_file() for name in (SESSION, LEDGER)):
+            raise SessionError(
+                "the directory would lie inside a session, which holds only what its ledger knows",
+                where=where, value=str(above), cure="name a directory beside the session",
+            )  # fmt: skip
     if Path.cwd().is_relative_to(target):
         raise SessionError(
             "the directory you work in cannot be replaced", where=where, cure="name a new directory inside it"

@@ -103,6 +103,7 @@ def weigh(request: Weighing, *, say: Say = lambda message: None) -> Weighed:
     paths = (*request.loaded, *request.unloaded, *((request.poses,) if request.poses else ()))
     say(f"reading {len(paths)} recording(s)")
     recordings = read_recordings(paths, study)
+    require_distinct(recordings)
     robot = robot_for(_model_file(request, bare), study, recordings)
     frame(robot, request.link)
     if bare is not None:
@@ -150,6 +151,18 @@ def study_of(request: Weighing, bare: BareRobot | None = None) -> Study:
     return study.model_copy(
         update={"robot": study.robot.model_copy(update={"gravity": request.gravity, "mount": None})}
     )
+
+
+def require_distinct(recordings: Sequence[Trajectory]) -> None:
+    """Raise DataError for a recording that is given twice, as loaded and unloaded or under two names."""
+    names: dict[str, str] = {}
+    for trajectory in recordings:
+        if trajectory.source in names:
+            raise DataError(
+                "a recording is given twice, and the same samples would be counted twice", where=trajectory.name,
+                value=names[trajectory.source], cure="name each recording once; loaded and unloaded are two recordings",
+            )  # fmt: skip
+        names[trajectory.source] = trajectory.name
 
 
 def _uncertainty(request: Weighing, study: Study) -> float:
@@ -267,8 +280,8 @@ def _usable(trajectory: Trajectory, robot: Robot) -> list[Finding]:
     found = unit_findings(trajectory, robot)
     for finding in found:
         if finding.level == "error":
-            raise DataError(finding.message, where=f"{trajectory.name}, {finding.where}", value=finding.value,
-                            cure=finding.cure)  # fmt: skip
+            where = dict.fromkeys((trajectory.name, finding.where))
+            raise DataError(finding.message, where=", ".join(where), value=finding.value, cure=finding.cure)
     return found
 
 

@@ -82,6 +82,7 @@ def contents(
         software_version=__version__,
         torque_side=study.drive.torque_side,
         locked=dict(robot.locked_at),
+        mimic=study.robot.mimic,
         study_path=request.study,
         study_sha256=None if request.study is None else sha256(request.study.read_bytes()).hexdigest(),
     )

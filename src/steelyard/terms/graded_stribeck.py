@@ -18,8 +18,8 @@ class GradedStribeck:
     """`tau_j = sum_k fe_jk sign(dq_j) exp(-(dq_j / v_k)^2)`: what breaking away costs above sliding.
 
     Stribeck speeds between those of the grid are mixed from their neighbours, so that the model stays linear and every
-    joint has a speed of its own; `Stribeck` takes the speed as known, `estimate.shape` finds it. With fe >= 0 the excess
-    only falls with speed and is gone beyond the data. Put `Coulomb` and `Viscous` beside it.
+    joint has a speed of its own; `Stribeck` takes the speed as known, `estimate.shape` finds it. With fe >= 0 the
+    excess only falls with speed and is gone beyond the data. Put `Coulomb` and `Viscous` beside it.
 
     Attributes:
         speeds: v_k [rad/s or m/s].
