@@ -374,6 +374,17 @@ def test_what_belongs_to_no_joint_is_in_the_profile_and_missed_elsewhere():
     assert "| coupling/j1+j2 | stiffness | N m/rad |  | 0.25 |  |  |" in sheet
 
 
+def test_a_name_ends_no_line_and_no_cell_of_the_sheet():
+    full = full_parameters(open_session(session()))
+    values = values_of(full)
+    name = "a|b\n\n# Approved\x1b[31m"
+    sheet = export_sheet(replace(values, robot=replace(values.robot, name=name)), [], {}, said=[name])
+    assert sheet.count("a\\|b\\n\\n# Approved\\x1b[31m") == 2
+    assert [line for line in sheet.splitlines() if line.startswith("#")] == [
+        "# Export of a\\|b\\n\\n# Approved\\x1b[31m: a candidate", "## Numbers",
+    ]  # fmt: skip
+
+
 def test_simple_friction_is_exported_as_it_is():
     done = export(session(), ["urdf"])
     assert done.record.friction_missed == {}

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from simulated_runs import run, spliced, with_load
+from steelyard.assess.plausible import plausibility
 from steelyard.assess.recording import RecordingReport, check_recording
 from steelyard.assess.reduced_motion import reduced_motion
 from steelyard.assess.torque_sense import torque_sense
@@ -266,3 +267,15 @@ def test_a_clock_that_runs_wrong_shows_in_all_velocities_alike():
     found = [f for f in report.findings if f.level == "warning"]
     assert [f.code for f in found] == ["data.synthetic_stamps"]
     assert found[0].value == pytest.approx(1.25, abs=0.01)
+
+
+@pytest.mark.parametrize("factor", [0.1, 10.0])
+def test_torque_that_is_a_current_or_of_the_motors(factor):
+    """All else fits: gravity comes from the right side, and every sign and order agrees."""
+    made = run("arm7", 0)
+    scaled = replace(made.recording, tau=factor * made.recording.tau, source="")
+    found = [f for f in plausibility(scaled, made.robot) if f.level != "info"]
+    assert [f.code for f in found] == ["data.units_suspect"]
+    assert "torque" in found[0].message
+    assert float(found[0].value) == pytest.approx(factor, rel=0.1)
+    assert not [f for f in plausibility(made.recording, made.robot) if f.level != "info"]

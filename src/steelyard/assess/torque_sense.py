@@ -73,7 +73,7 @@ def torque_sense(robot: Robot, reduced: ReducedMotion) -> TorqueSense:
         if story.kind == "gravity":
             break
         felt = gravity_felt(court)
-    findings = _words(told, before, now, felt, robot)
+    findings = _words(told, before, now, felt, robot) if told else _scale(felt, robot.name)
     return TorqueSense(tuple(told), before, now, felt, court.model.robot, tuple(findings))
 
 
@@ -168,6 +168,23 @@ def _other_gravity(story: Story, felt: GravityFelt, robot: str) -> Finding:
         float(np.degrees(felt.angle)),
         "state how the robot is mounted in the study file: [robot] gravity = [x, y, z], or mount = [roll, pitch, yaw]",
     )
+
+
+def _scale(felt: GravityFelt, robot: str) -> list[Finding]:
+    """Gravity from the right side and of the wrong size: a current, a motor's torque, or masses in another unit."""
+    if not felt.certain or felt.angle > TILT or ABSENT < felt.multiple < 1.0 / ABSENT:
+        return []
+    return [
+        Finding(
+            "data.units_suspect",
+            "warning",
+            f"the torque feels {felt.multiple:.2g} times the gravity that the masses of the model have: it is a "
+            "current or the torque of the motors, it seems, or the masses of the model are far off",
+            robot,
+            felt.multiple,
+            "declare the unit, a torque constant or the motor side in the study file; see the masses by steelyard info",
+        )
+    ]
 
 
 def _wrong_sign(joint: str, shares: str) -> Finding:

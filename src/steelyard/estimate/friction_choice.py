@@ -70,19 +70,24 @@ class FrictionChoice:
     narrow: tuple[str, ...]
 
     @property
-    def finding(self) -> Finding:
-        """Which friction was chosen, and what came second."""
-        parts = [f"friction: {words_of(self.structure)}"]
-        if len(self.trials) > 1:
-            best, second = self.trials[:2]
-            parts = [f"friction: {_judged(best)}; runner-up {_judged(second)}"]
-            parts += [f"others: {', '.join(_short(trial) for trial in self.trials[2:])}"]
+    def words(self) -> str:
+        """What was chosen, what came second, the others, and what was left out."""
+        parts = [words_of(self.structure)]
+        if self.trials:
+            best, second, *others = self.trials
+            parts = [_judged(best), f"runner-up: {_judged(second)}"]
+            parts.append("then " + ", ".join(f"{trial.name} ({_figures(trial)})" for trial in others))
         if self.narrow:
             parts.append(
-                "friction by the square of the speed left out: it would only extrapolate, as training stays below "
+                "friction by the square of the speed left out: it would only extrapolate, training stays below "
                 f"{100 * REACH:.0f} % of the velocity limit in {', '.join(self.narrow)}"
             )
-        return Finding("fit.friction_chosen", "info", "; ".join(parts), value=self.structure)
+        return "; ".join(parts)
+
+    @property
+    def finding(self) -> Finding:
+        """The same as a finding."""
+        return Finding("fit.friction_chosen", "info", f"friction: {self.words}", value=self.structure)
 
 
 def choose_friction(
@@ -146,8 +151,8 @@ def _best(trials: Sequence[Trial]) -> str:
 
 
 def _judged(trial: Trial) -> str:
-    return f"{words_of(trial.name)} (held-out error {100 * trial.error:.2f} %, {trial.columns:.0f} columns)"
+    return f"{words_of(trial.name)} ({_figures(trial)})"
 
 
-def _short(trial: Trial) -> str:
-    return f"{trial.name} {100 * trial.error:.2f} % {trial.columns:.0f}"
+def _figures(trial: Trial) -> str:
+    return f"held-out error {100 * trial.error:.2f} %, {trial.columns:.0f} columns"

@@ -20,6 +20,7 @@ from steelyard.errors import StudyError
 from steelyard.excite.features import States, features_of
 from steelyard.model import Layout, Model
 from steelyard.robot.adjoint import SHORT, line_length, record_block, reverse_block, tape
+from steelyard.robot.aligned import aligned_zeros
 from steelyard.robot.kernel import SPARE
 from steelyard.robot.motion import BLOCK
 
@@ -155,7 +156,7 @@ class MotionInformation:
         self._line = line_length(samples)
         lines = int(layout.plan.start[-1]) + SPARE
         self._tape = tape(robot.tree, samples)
-        self._panel, self._W = np.zeros(lines * self._line), np.zeros(lines * SHORT)
+        self._panel, self._W = aligned_zeros(lines * self._line), aligned_zeros(lines * SHORT)
         self._X, self._pulled = np.zeros((extras, samples)), np.zeros((extras, samples))
         self._grams, self._parts = np.zeros(int(at[-1])), np.zeros(int(at[-1]))
         self._G, self._rates, self._tau = np.zeros((b, b)), np.zeros((n, 3, samples)), np.zeros((samples, n))

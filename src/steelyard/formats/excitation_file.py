@@ -12,6 +12,7 @@ from steelyard.excite.certificate import Certificate
 from steelyard.excite.fourier import FourierFamily, FourierMotion
 from steelyard.excite.limits import MotionLimits
 from steelyard.formats.excitation_schema import KIND, ExcitationTable
+from steelyard.formats.yaml_aliases import has_aliases
 from steelyard.formats.yaml_text import Value
 
 Array = NDArray[np.float64]
@@ -138,6 +139,8 @@ def _loaded(text: str, where: str) -> object:
     if len(text) > LARGEST:
         raise StudyError("the file is too large for an excitation", where=where, cure=_FOREIGN)
     try:
+        if has_aliases(text):
+            raise StudyError("aliases stand for no motion", where=where, cure=_FOREIGN)
         table: object = YAML(typ="safe", pure=True).load(text)
     except (YAMLError, ValueError, RecursionError) as error:
         raise StudyError(f"the YAML cannot be read: {str(error)[:100]}", where=where, cure=_FOREIGN) from None

@@ -43,17 +43,17 @@ def export_sheet(
         standing: by parameter name; empty where the result has base parameters alone.
         said: sentences to put first, e.g. how the full set came about.
     """
-    lines = [f"# Export of {values.robot.name}: a candidate", "", *said, "", "## Numbers", ""]
+    lines = [f"# Export of {_shown(values.robot.name)}: a candidate", "", *map(_shown, said), "", "## Numbers", ""]
     lines += [
         "| of | quantity | unit | model file | exported | deviation | rests on |",
         "|---|---|---|---|---|---|---|",
     ]
     lines += [*_link_rows(values, standing), *_joint_rows(values, standing)]
     for file in files:
-        lines += ["", f"## {file.name}", "", mapping_table(file.target).rstrip("\n"), ""]
+        lines += ["", f"## {_shown(file.name)}", "", mapping_table(file.target).rstrip("\n"), ""]
         if file.check.torque_difference:
             lines.append(f"Read again, its torque differs by {file.check.worst:.1e} of the largest at most.")
-        lines += [f"- {finding.message}" + (f": {finding.cure}" if finding.cure else "") for finding in file.findings]
+        lines += [f"- {_shown(f.message)}" + (f": {_shown(f.cure)}" if f.cure else "") for f in file.findings]
     return "\n".join(lines) + "\n"
 
 
@@ -112,7 +112,7 @@ def _row(
 ) -> str:
     deviation = "" if alone is None or alone.deviation is None else f"{alone.deviation:.2g}"
     kind = max((part.kind for part in parts), key=lambda kind: _RANK[kind], default="")
-    cells = (of, quantity, unit, "" if was is None else _numbers(was), _numbers(now), deviation, kind)
+    cells = (_shown(of), _shown(quantity), unit, "" if was is None else _numbers(was), _numbers(now), deviation, kind)
     return f"| {' | '.join(cells)} |"
 
 
@@ -124,6 +124,12 @@ def _readable(parameters: Array) -> tuple[list[float], list[float], list[float]]
     centre = parameters[1:4] / mass
     own = tensor(parameters[4:]) - mass * ((centre @ centre) * np.eye(3) - np.outer(centre, centre))
     return [mass], centre.tolist(), np.asarray(tensor_elements(own)).tolist()
+
+
+def _shown(text: str) -> str:
+    """A text with names from a model file in it: nothing that ends a line or a cell, or moves the cursor."""
+    spelled = (c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+    return "".join(spelled).replace("|", "\\|")
 
 
 def _numbers(values: Sequence[float]) -> str:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from steelyard.data.trajectory import Trajectory
 from steelyard.errors import DataError
+from steelyard.formats.yaml_aliases import has_aliases
 
 Array = NDArray[np.float64]
 LARGEST = 64 * 2**20
@@ -88,6 +89,8 @@ def _yaml(text: str, where: str) -> Any:
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
     try:
+        if has_aliases(text):
+            raise DataError("aliases stand for no motion", where=where, cure="write every value out")
         return YAML(typ="safe", pure=True).load(text)
     except RecursionError:
         raise DataError("the file is nested too deep", where=where, cure=_CURE) from None

@@ -1,8 +1,8 @@
 """Friction that model files can hold in place of identified curves: viscous and Coulomb, nearest over a motion.
 
-Friction that builds up with speed, sinks at its start (Stribeck), grows with its square or with the load has no field in
-a URDF, an MJCF or a simulator. Adding up its levels would be right at full speed alone: the levels of the higher speeds are hardly
-there while a joint moves slowly.
+Friction that builds up with speed, sinks at its start (Stribeck), grows with its square or with the load has no field
+in a URDF, an MJCF or a simulator. Adding up its levels would be right at full speed alone: the levels of the higher
+speeds are hardly there while a joint moves slowly.
 """
 
 from __future__ import annotations
@@ -107,8 +107,8 @@ def _said(missed: dict[str, float]) -> tuple[Finding, ...]:
         Finding(
             "export.friction_simplified",
             "warning",
-            f"the friction of {len(missed)} joint(s) is a curve over speed or load, which model files have no field for: the "
-            "viscous and Coulomb friction nearest to it over the training motion stand in, and miss "
+            f"the friction of {len(missed)} joint(s) is a curve over speed or load, which model files have no "
+            "field for: the viscous and Coulomb friction nearest to it over the training motion stand in, and miss "
             f"{100.0 * missed[worst]:.1f} % of the friction of {worst}, less of the others",
             where=f"joint {worst}",
             value=missed[worst],

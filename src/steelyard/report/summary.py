@@ -13,7 +13,7 @@ SHOWN_PARAMETERS = 12
 
 def summary(run: Run) -> str:
     """What a tired engineer needs to read, as text: verdict, errors per joint, parameters, findings with cures."""
-    parts = [run.sentence, "", *_data(run)]
+    parts = [run.sentence, "", *_data(run), *_friction_lines(run)]
     for validation in run.validations:
         parts += ["", *validation_lines(validation)]
     parts += ["", *_parameter_lines(run), *_consistent_lines(run)]
@@ -52,6 +52,12 @@ def _data(run: Run) -> list[str]:
         held = ", ".join(f"{name} at {position:g}" for name, position in run.robot.locked_at)
         lines.append(f"  not recorded, held still: {held}")
     return lines
+
+
+def _friction_lines(run: Run) -> list[str]:
+    """Which friction the data asked for, what came second, and what was left out."""
+    found = run.identification.friction
+    return [] if found is None else [f"Friction, as the data ask for it: {found.words}."]
 
 
 def validation_lines(validation: Validation) -> list[str]:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from steelyard.errors import ModelError
 from steelyard.robot import adjoint_steps as steps
 from steelyard.robot import motion
+from steelyard.robot.aligned import aligned_copies, aligned_zeros
 from steelyard.robot.kernel import SPARE, Workspace, fill, workspace
 from steelyard.robot.motion import BLOCK, FAST, NEXT, ROW, L, jit
 from steelyard.robot.regressor import NO_MASK, build_plan
@@ -79,16 +80,16 @@ def tape(tree: Tree, samples: int) -> Tape:
     slide = np.einsum("nij,nj->ni", tree.fixed.reshape(-1, 3, 3), tree.axis) * (tree.kind == PRISMATIC)[:, None]
     return Tape(
         work=work,
-        motion=np.tile(work.motion, blocks),
-        axes=np.tile(work.axes, blocks),
+        motion=aligned_copies(work.motion, blocks),
+        axes=aligned_copies(work.axes, blocks),
         lever=np.hstack([tree.translation, slide]),
-        slide=np.zeros(BLOCK),
-        axes_bar=np.zeros(work.axes.size),
-        motion_bar=np.zeros(work.motion.size),
-        moment=np.zeros(3 * ROW),
-        field_bar=np.zeros(12 * ROW),
-        back=np.zeros(12 * ROW),
-        rates=np.zeros(3 * tree.rows * ROW),
+        slide=aligned_zeros(BLOCK),
+        axes_bar=aligned_zeros(work.axes.size),
+        motion_bar=aligned_zeros(work.motion.size),
+        moment=aligned_zeros(3 * ROW),
+        field_bar=aligned_zeros(12 * ROW),
+        back=aligned_zeros(12 * ROW),
+        rates=aligned_zeros(3 * tree.rows * ROW),
         no_mask=NO_MASK,
     )
 

@@ -15,12 +15,16 @@ from steelyard.excite.design import SHARE, Columns, Design, design_motion
 from steelyard.excite.forecast import Forecast, forecast
 from steelyard.excite.fourier import FourierMotion, Rest
 from steelyard.excite.frame_bound import FrameBound
-from steelyard.excite.pace import Version, slow_first
+from steelyard.excite.pace import SLOW_FIRST, Version, slow_first
 from steelyard.excite.search import Progress
 from steelyard.session.excite_subject import Subject
 from steelyard.session.motion_forms import rates_of
 
 Array = NDArray[np.float64]
+MOST_HARMONICS = 50
+LONGEST = 600.0  # [s] of a period
+MOST_SAMPLES = 1_000_000  # of a file
+FAINTEST, LOUDEST = 1e-9, 1e9  # [N m or N] of torque noise: beyond, its squares weigh nothing or everything
 
 
 @dataclass(frozen=True)
@@ -93,13 +97,18 @@ def excite(subject: Subject, wish: Wish, *, progress: Callable[[Progress], None]
         progress: told after each local search; a KeyboardInterrupt from it ends the search with the best so far.
 
     Raises:
-        StudyError: an option that does not exist, or limits that leave no room.
+        StudyError: an option that does not exist, limits that leave no room, or no motion found.
     """
     noise = noise_of(wish, subject)
     wish = whole(wish)
     design = designed(subject, wish, progress=progress)
     if not np.isfinite(design.value):
-        return None
+        if design.outcome.stopped == "interrupted":
+            return None
+        raise StudyError(
+            "no motion was found that keeps all limits and tells every parameter", value=f"{wish.budget:g} s",
+            cure="a longer --budget or --period, fewer terms, limits and noise of a usual size",
+        )  # fmt: skip
     versions = certified_versions(subject, design.motion)
     told = forecast(subject.model, [design.motion] * wish.periods, rate=wish.rate, deviations=noise.tolist())
     return Excitation(subject, wish, design, versions, told, noise)
@@ -167,22 +176,37 @@ def whole(wish: Wish) -> Wish:
     """The wish with a period that is whole for every form of file.
 
     Raises:
-        StudyError: a period, a rate or a number of periods that cannot be.
+        StudyError: a period, a rate, a budget, or numbers of periods and harmonics that cannot be, or are so large that
+            neither search nor files would come to an end.
     """
     if wish.periods < 1:
         raise StudyError("a motion runs for one period at least", value=wish.periods)
-    return replace(wish, period=whole_period(wish.period, rates_of(wish.forms, wish.rate)))
+    if not wish.budget > 0.0:
+        raise StudyError("the budget of a search is some CPU time [s]", value=wish.budget)
+    if wish.harmonics > MOST_HARMONICS:
+        raise StudyError(f"a design has at most {MOST_HARMONICS} harmonics", value=wish.harmonics)
+    rates = rates_of(wish.forms, wish.rate)
+    period = whole_period(wish.period, rates)
+    if period > LONGEST:
+        raise StudyError(f"the period is at most {LONGEST:g} s", value=wish.period, cure="run several periods: --periods")
+    samples = wish.periods * period / min(SLOW_FIRST) * max(rates)
+    if samples > MOST_SAMPLES:
+        raise StudyError(
+            f"a file of the slowest version would hold more than {MOST_SAMPLES} samples", value=round(samples),
+            cure="fewer --periods, a shorter --period, or a lower --rate",
+        )  # fmt: skip
+    return replace(wish, period=period)
 
 
 def noise_of(wish: Wish, subject: Subject) -> Array:
     """(n,) deviations of the torque noise: as stated, or 1 for each joint.
 
     Raises:
-        StudyError: other numbers of them than 1 or n, or not positive.
+        StudyError: other numbers of them than 1 or n, or not between FAINTEST and LOUDEST.
     """
     joints = len(subject.model.robot.joint_names)
     values = np.array(wish.noise or (1.0,), dtype=np.float64)
-    if values.size not in (1, joints) or not np.all((values > 0.0) & np.isfinite(values)):
+    if values.size not in (1, joints) or not np.all((values >= FAINTEST) & (values <= LOUDEST)):
         raise StudyError(
             "the torque noise is one positive deviation, or one a joint [N m or N]", value=list(wish.noise),
             cure=f"give 1 or {joints} numbers",

@@ -44,7 +44,18 @@ def forms_of(asked: Sequence[str], joints: int, *, rest: str) -> tuple[str, ...]
         raise StudyError("a script of Universal Robots moves six joints", value=joints, cure="--format csv")
     if "franka" in asked and rest != "jerk":
         raise StudyError("a Franka wants zero jerk at both ends", value=rest, cure="--rest jerk")
-    suiting = {"franka": joints == FRANKA_JOINTS and rest == "jerk", "ur": joints == JOINTS}
+    stands = rest != "free"
+    for name in ("joint_trajectory", "ur"):
+        if name in asked and not stands:
+            raise StudyError(
+                "a controller starts and ends a motion at rest", where=name, value=rest,
+                cure="--rest acceleration; or --format csv, and blend it in and out",
+            )  # fmt: skip
+    suiting = {
+        "joint_trajectory": stands,
+        "franka": joints == FRANKA_JOINTS and rest == "jerk",
+        "ur": joints == JOINTS and stands,
+    }
     return tuple(name for name in FORMS if (name in asked if asked else suiting.get(name, True)))
 
 
