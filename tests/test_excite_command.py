@@ -216,6 +216,27 @@ def test_a_robot_that_floats_or_cannot_move_is_refused(bare, tmp_path, capsys):
     assert "Traceback" not in capsys.readouterr().err
 
 
+def test_a_joint_that_follows_is_moved_along_or_refused(bare, tmp_path, capsys):
+    """Held at neutral it would be certified at a place where it never is: the file says that it moves."""
+    follows = tmp_path / "follows.urdf"
+    mimic = r'\1<mimic joint="wrist_pitch" multiplier="-1"/>'
+    follows.write_text(re.sub(r'(<joint name="tool_roll"[^>]*>)', mimic, bare.read_text()))
+    limits, study, still = tmp_path / "limits.yaml", tmp_path / "study.toml", tmp_path / "still.csv"
+    limits.write_text(re.sub(r"  tool_roll: .*\n", "", LIMITS.read_text()))
+    names = re.findall(r"^  (\w+): ", limits.read_text(), flags=re.MULTILINE)
+    still.write_text(
+        ",".join(["time_s", *(f"{c}/{j}" for c in ("q", "dq") for j in names)]) + "\n"
+        + "".join(f"{t}{',0' * 2 * len(names)}\n" for t in (0, 1))
+    )  # fmt: skip
+    arguments = ("excite", "--robot", follows, "--limits", limits, "--check", still)
+    assert run(*arguments) == 3
+    said = capsys.readouterr().err
+    assert "tool_roll" in said
+    assert "project" in said
+    study.write_text('[robot]\nmimic = "project"\n')
+    assert run(*arguments, "--config", study) == 0
+
+
 def test_a_motion_that_fails_is_not_written(made, tmp_path):
     """Certificates that passed for other limits do not help: what was written is read back and certified again."""
     tight = replace(made.subject, limits=made.subject.limits.share(0.5))
@@ -223,6 +244,28 @@ def test_a_motion_that_fails_is_not_written(made, tmp_path):
         write_excitation(replace(made, subject=tight), tmp_path / "out", pages={})
     assert refused.value.findings
     assert os.listdir(tmp_path) == []
+
+
+def test_a_file_too_coarse_for_its_motion_is_named(made, tmp_path):
+    """At 4 Hz the polynomials between the samples are another motion; every form is certified as it will be run."""
+    coarse = replace(made, wish=replace(made.wish, rate=4, forms=("csv",)))
+    with pytest.raises(RefusedMotion) as refused:
+        write_excitation(coarse, tmp_path / "out", pages={})
+    first = refused.value.findings[0]
+    assert re.match(r"speed_\d{3}/motion\.csv", first.where)
+    assert "--rate" in first.cure
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_search_that_finds_nothing_is_not_an_interrupt(bare, tmp_path, capsys):
+    """Accelerations so small that nothing they allow tells anything."""
+    limits = tmp_path / "tiny.yaml"
+    limits.write_text(re.sub(r"max_acceleration: [0-9.]+", "max_acceleration: 1.0e-300", LIMITS.read_text()))
+    arguments = ("excite", "--robot", bare, "--limits", limits, "--budget", 0.1, "--quiet")
+    with np.errstate(all="ignore"):
+        assert run(*arguments, "--output", tmp_path / "out") == 3
+    assert "no motion was found" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_directory_of_others_is_never_replaced(made, tmp_path):
@@ -311,6 +354,8 @@ def test_summary_and_json_without_output(bare, capsys):
         ("--noise", 0.1, 0.2), ("--uncertainty", -1), ("--rate", 0), ("--periods", 0), ("--period", 0), ("--seed", -1),
         ("--share", 1.5), ("--optimiser", "magic"), ("--format", "pdf"), ("--format", "franka", "--rest", "free"),
         ("--lock", "nose"), ("--harmonics", 1), ("--budget", 0), ("--distance", -1), ("--check", "nowhere.csv"),
+        ("--harmonics", 1000), ("--period", 1e12), ("--periods", 10**9), ("--rate", 99_999), ("--noise", 1e-300),
+        ("--budget", "nan"), ("--format", "ur", "--rest", "free"),
     ],
 )  # fmt: skip
 def test_options_that_make_no_sense_are_refused(bare, extra, capsys):

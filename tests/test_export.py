@@ -187,6 +187,11 @@ def test_validate_uses_the_consistent_model(tmp_path, capsys):
     (entry,) = json.loads(out)["validation"]
     (known,) = open_session(session()).result.validation
     assert entry["relative_error"] == pytest.approx(known.relative_error, rel=1e-9)
+    fitted = next(copy / entry.path for entry in open_session(copy).manifest.role("train"))
+    status, out, _ = command(capsys, "validate", copy, "--validate", fitted, "--json")
+    told = json.loads(out)
+    assert (status, told["verdict"]["feed_forward"]) == (0, None)
+    assert "validation.repeats_training" in {finding["code"] for finding in told["findings"]}
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])

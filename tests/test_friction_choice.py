@@ -9,11 +9,16 @@ import numpy as np
 import pytest
 
 import arm
+from steelyard.data.trajectory import Trajectory
 from steelyard.estimate.friction_choice import choose_friction, words_of
 from steelyard.estimate.identify import Identification, identify
 from steelyard.estimate.training import Recording
+from steelyard.formats.csv_write import write_csv
 from steelyard.model import Model
+from steelyard.report.summary import summary
 from steelyard.robot.robot import Robot
+from steelyard.session.run import Request, run
+from steelyard.simulate.robots import robot_file
 from steelyard.terms.coulomb import Coulomb
 from steelyard.terms.graded_friction import GradedFriction
 from steelyard.terms.load_friction import LoadFriction
@@ -56,14 +61,19 @@ def truth(structure: str) -> tuple[Model, np.ndarray]:
     return model, np.array([VALUES.get(name.rsplit("/", 1)[-1], nominal[name]) for name in model.names])
 
 
-@cache
-def found(structure: str, *, seed: int = 1, slow: float = 1.0) -> Identification:
-    """A default run on 20 s of an arm that has this friction, moved `slow` times as fast."""
+def recorded(structure: str, *, seed: int = 1, slow: float = 1.0) -> Trajectory:
+    """20 s of an arm that has this friction, moved `slow` times as fast."""
     model, theta = truth(structure)
     path = arm.motion()
     path = replace(path, time=path.time / slow, dq=slow * path.dq, ddq=slow**2 * path.ddq)
     noise = NOISE * np.array(arm.NOISE) * np.random.default_rng(seed).normal(size=path.q.shape)
-    return identify(model.robot, [Recording(replace(path, tau=model.torque(theta, path) + noise, source=""))])
+    return replace(path, tau=model.torque(theta, path) + noise, source="")
+
+
+@cache
+def found(structure: str, *, seed: int = 1, slow: float = 1.0) -> Identification:
+    """A default run on it."""
+    return identify(fast_robot(), [Recording(recorded(structure, seed=seed, slow=slow))])
 
 
 @pytest.mark.parametrize("structure", TRUTHS)
@@ -85,8 +95,10 @@ def test_the_runner_up_is_shown_with_error_and_columns():
     assert choice.finding.code == "fit.friction_chosen"
     assert choice.finding.value == "coulomb"
     for trial, start in ((best, "viscous and Coulomb, offset"), (second, f"runner-up: {words_of(second.name)}")):
-        assert f"{start} (held-out error {100 * trial.error:.2f} %, {trial.columns:.0f} columns)" in choice.words
-    assert all(trial.name in choice.words for trial in others)
+        assert (
+            f"{start} (held-out error {100 * trial.error:.2f} %, {trial.columns:.0f} columns)" in choice.finding.message
+        )
+    assert all(trial.name in choice.finding.message for trial in others)
     assert {"viscous", "coulomb", "graded", "stribeck", "coulomb+load"} <= {trial.name for trial in choice.trials}
 
 
@@ -95,8 +107,8 @@ def test_the_square_of_the_speed_is_left_out_where_training_is_slow():
     choice = found("coulomb+quadratic", slow=0.5).friction
     assert choice.narrow == fast_robot().joint_names
     assert not any("quadratic" in trial.name for trial in choice.trials)
-    assert "friction by the square of the speed left out" in choice.words
-    assert "below 70 % of the velocity limit in joint_1" in choice.words
+    assert "friction by the square of the speed left out" in choice.finding.message
+    assert "below 70 % of the velocity limit in joint_1" in choice.finding.message
     assert found("coulomb+quadratic").friction.narrow == ()
 
 
@@ -118,4 +130,16 @@ def test_a_stribeck_curve_between_the_speeds_of_the_grid_is_met():
 def test_one_block_alone_gives_plain_friction():
     choice = choose_friction(fast_robot(), [], lambda info, model, basis: None, time=np.ones(7), speeds=np.zeros(7))
     assert (choice.structure, choice.trials) == ("coulomb", ())
-    assert choice.words.startswith("viscous and Coulomb, offset; friction by the square")
+    assert choice.finding.message.startswith("friction: viscous and Coulomb, offset; friction by the square")
+
+
+def test_the_summary_and_the_result_show_it(tmp_path):
+    """From a file: choice and runner-up have lines of their own in the terminal, and are a finding of the result."""
+    write_csv(tmp_path / "run.csv", recorded("coulomb"))
+    done = run(Request(model=robot_file("arm7.urdf"), train=(tmp_path / "run.csv",)))
+    lines = summary(done).splitlines()
+    best, second = done.identification.friction.trials[:2]
+    at = next(k for k, line in enumerate(lines) if line.startswith("Friction, as the data ask for it: viscous and"))
+    assert f"viscous and Coulomb, offset (held-out error {100 * best.error:.2f} %" in lines[at]
+    assert lines[at + 1].startswith(f"  runner-up: {words_of(second.name)} (held-out error")
+    assert any(f.code == "fit.friction_chosen" and f.value == "coulomb" for f in done.findings)

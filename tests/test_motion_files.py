@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -61,6 +62,10 @@ def test_messages_of_ros_1_and_goals_are_read():
     np.testing.assert_allclose(read.time, [5e-7, 1.0 + 5e-7], atol=1e-15)
 
 
+# ten lines that stand for 9^9 words
+BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
+    f"{name}: &{name} [{', '.join(9 * [f'*{of}'])}]\n" for of, name in pairwise("abcdefghi")
+)
 NEXT = ', {"positions": %s, "velocities": [0], "time_from_start": {"sec": 1}}'
 GOOD = '{"joint_names": ["a"], "points": [{"positions": [0], "velocities": [0], "time_from_start": {"sec": %s}}%s]}'
 
@@ -88,6 +93,7 @@ GOOD = '{"joint_names": ["a"], "points": [{"positions": [0], "velocities": [0], 
         ("[" * 100_000, "nested too deep"),
         ("a: " + "{b: " * 5_000, "nested too deep"),
         ("\x00", "neither JSON nor YAML"),
+        (f"{BOMB}joint_names: *i\npoints: *i\n", "aliases"),
     ],
 )
 def test_a_broken_joint_trajectory_is_refused(text, said):
@@ -145,7 +151,7 @@ def test_a_motion_is_rebuilt_to_the_bit():
             parse_excitation(text.replace(old, new), where="file")
 
 
-@pytest.mark.parametrize("text", ["", "- 1", "a: b", "kind: [", "{" * 3000])
+@pytest.mark.parametrize("text", ["", "- 1", "a: b", "kind: [", "{" * 3000, f"{BOMB}motion: *i\n"])
 def test_what_is_no_excitation_is_refused(text):
     with pytest.raises(StudyError, match="file"):
         parse_excitation(text, where="file")
@@ -155,8 +161,13 @@ def test_forms_suit_the_robot_or_are_refused():
     assert forms_of((), 7, rest="jerk") == ("csv", "joint_trajectory", "franka")
     assert forms_of((), 6, rest="jerk") == ("csv", "joint_trajectory", "ur")
     assert forms_of((), 7, rest="acceleration") == ("csv", "joint_trajectory")
-    assert forms_of(("ur", "csv"), 6, rest="free") == ("csv", "ur")
-    for asked, joints, rest in ((("ur",), 7, "jerk"), (("franka",), 7, "acceleration"), (("pdf",), 6, "jerk")):
+    assert forms_of(("ur", "csv"), 6, rest="acceleration") == ("csv", "ur")
+    assert forms_of((), 6, rest="free") == ("csv",)  # no controller starts at speed
+    refused = (
+        (("ur",), 7, "jerk"), (("franka",), 7, "acceleration"), (("pdf",), 6, "jerk"), (("ur",), 6, "free"),
+        (("joint_trajectory",), 6, "free"),
+    )  # fmt: skip
+    for asked, joints, rest in refused:
         with pytest.raises(StudyError):
             forms_of(asked, joints, rest=rest)
 

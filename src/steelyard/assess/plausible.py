@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from steelyard.assess.recording import STORY_CUTOFF
 from steelyard.assess.reduced_motion import reduced_motion
 from steelyard.assess.sampling import sampling_findings, sampling_statistics
@@ -41,15 +43,17 @@ def plausibility(trajectory: Trajectory, robot: Robot) -> tuple[Finding, ...]:
 
 
 def signal_findings(trajectory: Trajectory, robot: Robot) -> tuple[Finding, ...]:
-    """What the clock and the positions of a recording say by themselves: losses, standstill, jumps.
+    """What the clock and the positions of a recording say by themselves: losses (as notes), standstill, jumps.
 
     Args:
         trajectory: as recorded, with the robot's joints; steps to or from rows that are not `valid` count as no jump.
         robot: for kinds of joints and their speed limits.
     """
     still = standstill(trajectory)
+    # a fit puts the samples on a uniform grid, and takes losses and jitter without harm
+    clock = sampling_findings(sampling_statistics(trajectory, still.moving), where=trajectory.name)
     return (
-        *sampling_findings(sampling_statistics(trajectory, still.moving), where=trajectory.name),
+        *(replace(finding, level="info") for finding in clock),
         *standstill_findings(still, trajectory),
         *jump_findings(trajectory, robot),
     )

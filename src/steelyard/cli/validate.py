@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from steelyard.cli.arguments import Names, Paths, interval
-from steelyard.cli.output import only_ours_on_stdout, print_json, show
+from steelyard.cli.output import only_ours_on_stdout, print_findings, print_json, show
 
 
 def validate(
@@ -53,3 +53,4 @@ def validate(
     show(sentence)
     for validation in done:
         show("\n".join(["", *validation_lines(validation)]))
+        print_findings(validation.findings)

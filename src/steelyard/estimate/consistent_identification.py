@@ -7,8 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from steelyard.errors import StudyError
+from steelyard.estimate.body_limits import BodyLimits
 from steelyard.estimate.consistent import consistent
 from steelyard.estimate.identify import Identification
+
+MOST_OVER_LOAD = 0.5  # friction over load: no drive loses more than half of what it carries
 
 
 def consistent_identification(free: Identification) -> Identification:
@@ -31,7 +34,9 @@ def consistent_identification(free: Identification) -> Identification:
             value=free.estimate.estimator,
             cure="leave --consistent or --estimator instrumental out",
         )
-    found = consistent(free.model, free.estimate)
+    over_load = [name for name in free.model.names if name.endswith("/load_friction")]
+    limits = BodyLimits(value=dict.fromkeys(over_load, (0.0, MOST_OVER_LOAD))) if over_load else None
+    found = consistent(free.model, free.estimate, limits=limits)
     estimate = replace(
         free.estimate,
         theta=np.array(found.base),

@@ -16,7 +16,7 @@ from steelyard.estimate.coloured import correlation_time, generalised, score_cor
 from steelyard.estimate.instrumental import instrumental
 from steelyard.estimate.least_squares import ordinary, weighted
 from steelyard.estimate.prior import physical_prior
-from steelyard.estimate.regularised import with_prior
+from steelyard.estimate.regularised import ITERATIONS, with_prior
 from steelyard.estimate.residual import fitted_rows, residuals
 from steelyard.estimate.result import Estimate
 from steelyard.estimate.robust import GROSS, huber
@@ -74,9 +74,18 @@ def trust_in(model: Model, basis: ParameterBasis, blocks: Sequence[SquareRootInf
 
 
 def from_information(
-    estimator: str, model: Model, basis: ParameterBasis, info: SquareRootInformation, trust: Trust | None
+    estimator: str,
+    model: Model,
+    basis: ParameterBasis,
+    info: SquareRootInformation,
+    trust: Trust | None,
+    *,
+    iterations: int = ITERATIONS,
 ) -> Estimate:
-    """Estimate from the information of the base columns; an estimator that needs rows is stood in for by `weighted`."""
+    """Estimate from the information of the base columns; an estimator that needs rows is stood in for by `weighted`.
+
+    `iterations` are those of `with_prior`.
+    """
     if estimator == "ordinary":
         return ordinary(info, basis=basis)
     if estimator != "prior":
@@ -84,8 +93,9 @@ def from_information(
     bound = [column.name for column in model.columns if column.nonnegative]
     prior = physical_prior(model, info)
     if trust is None:
-        return with_prior(info, prior, basis=basis, nonnegative=bound)
-    return with_prior(info, with_trust(prior, trust.width), basis=basis, nonnegative=bound, time=trust.time)
+        return with_prior(info, prior, basis=basis, nonnegative=bound, iterations=iterations)
+    held = with_trust(prior, trust.width)
+    return with_prior(info, held, basis=basis, nonnegative=bound, time=trust.time, iterations=iterations)
 
 
 def from_blocks(

@@ -70,8 +70,8 @@ class FrictionChoice:
     narrow: tuple[str, ...]
 
     @property
-    def words(self) -> str:
-        """What was chosen, what came second, the others, and what was left out."""
+    def parts(self) -> tuple[str, ...]:
+        """In words, what was chosen, what came second, the others, and what was left out."""
         parts = [words_of(self.structure)]
         if self.trials:
             best, second, *others = self.trials
@@ -82,12 +82,12 @@ class FrictionChoice:
                 "friction by the square of the speed left out: it would only extrapolate, training stays below "
                 f"{100 * REACH:.0f} % of the velocity limit in {', '.join(self.narrow)}"
             )
-        return "; ".join(parts)
+        return tuple(parts)
 
     @property
     def finding(self) -> Finding:
         """The same as a finding."""
-        return Finding("fit.friction_chosen", "info", f"friction: {self.words}", value=self.structure)
+        return Finding("fit.friction_chosen", "info", f"friction: {'; '.join(self.parts)}", value=self.structure)
 
 
 def choose_friction(

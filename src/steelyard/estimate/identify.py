@@ -46,6 +46,7 @@ from steelyard.terms.term import Term
 
 Array = NDArray[np.float64]
 LEAST_SAMPLES = 10
+COMPARING = 4  # iterations of fit and noise for models that are only compared
 SESSION_VARIANCE = 1.0 / 3.0  # of an offset between sessions, over its variance between robots
 
 
@@ -186,7 +187,7 @@ def _chosen(
     friction = choose_friction(
         robot,
         folds(blocks),
-        lambda part, model, basis: from_information(estimator, model, basis, part, given),
+        lambda part, model, basis: from_information(estimator, model, basis, part, given, iterations=COMPARING),
         time=trust.time,
         speeds=speeds,
     )

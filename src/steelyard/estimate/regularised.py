@@ -26,6 +26,7 @@ def with_prior(
     basis: ParameterBasis | None = None,
     nonnegative: Sequence[str] = (),
     time: Array | None = None,
+    iterations: int = ITERATIONS,
 ) -> Estimate:
     """`theta = argmin sum_j |tau_j - Y_j theta|^2 / (s_j^2 t_j) + |(theta - m) / d|^2`, some columns not below zero.
 
@@ -39,6 +40,7 @@ def with_prior(
         nonnegative: names of the columns that may not be negative.
         time: (n,) t_j, number of samples that count as one; None for one. Residuals of a wrong model or of filtered
             noise are alike for many samples, and would otherwise shout the prior down.
+        iterations: of fit and noise, at most; half as many are enough to compare models.
 
     Raises:
         DataError: no rows at all.
@@ -52,7 +54,7 @@ def with_prior(
     noise = np.where(noise > 0.0, noise, 1.0)
     inflated = np.ones(len(rows)) if time is None else np.sqrt(time)
     theta = prior.mean
-    for _ in range(ITERATIONS):
+    for _ in range(iterations):
         stacked = triangle(np.vstack([whole.scale(1.0 / (noise * inflated) ** 2).stacked(), prior.rows()]))
         theta = _bounded(stacked, bound)
         previous, noise = noise, _noise(whole, stacked, noise * inflated, theta)

@@ -57,7 +57,10 @@ def _data(run: Run) -> list[str]:
 def _friction_lines(run: Run) -> list[str]:
     """Which friction the data asked for, what came second, and what was left out."""
     found = run.identification.friction
-    return [] if found is None else [f"Friction, as the data ask for it: {found.words}."]
+    if found is None:
+        return []
+    chosen, *more = found.parts
+    return [f"Friction, as the data ask for it: {chosen}", *(f"  {part}" for part in more)]
 
 
 def validation_lines(validation: Validation) -> list[str]:

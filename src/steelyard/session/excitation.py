@@ -188,7 +188,9 @@ def whole(wish: Wish) -> Wish:
     rates = rates_of(wish.forms, wish.rate)
     period = whole_period(wish.period, rates)
     if period > LONGEST:
-        raise StudyError(f"the period is at most {LONGEST:g} s", value=wish.period, cure="run several periods: --periods")
+        raise StudyError(
+            f"the period is at most {LONGEST:g} s", value=wish.period, cure="run several periods: --periods"
+        )
     samples = wish.periods * period / min(SLOW_FIRST) * max(rates)
     if samples > MOST_SAMPLES:
         raise StudyError(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,10 @@ from steelyard.session.swap import checked_target, install
 from steelyard.version import __version__
 
 EXCITATION, PREVIEW = "excitation.yaml", "preview.html"
+COARSE = (
+    "the motion passes, but not the polynomials between the samples of this file: a higher --rate, a longer --period, "
+    "fewer --harmonics, or another --format"
+)
 
 
 class RefusedMotion(StudyError):
@@ -188,10 +193,16 @@ def write_certified(
     forms = write_forms(folder, motion, wish.forms, rate=wish.rate, periods=wish.periods, comment=comment)
     for name, (digest, read) in forms.items():
         certificate = subject.certify_samples(read, rest=rest)
-        require_passed([certificate])
+        if not certificate.passed:
+            raise RefusedMotion(tuple(_of_file(f"{folder.name}/{name}", finding) for finding in certificate.findings))
         said[name] = {"sha256": digest, "samples": len(read), **certificate_digest(certificate)}
     flush_folder(folder)
     return said
+
+
+def _of_file(name: str, finding: Finding) -> Finding:
+    """What a file fails by, though its motion passed: between few samples it is another motion."""
+    return replace(finding, where=", ".join(filter(None, (name, finding.where))), cure=COARSE)
 
 
 def _check_replaceable(target: Path, *, force: bool) -> None:

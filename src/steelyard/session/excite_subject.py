@@ -115,6 +115,8 @@ def read_subject(
             "a motion is for a robot that stands, and has joints that move", where=loaded.name,
             cure="put the robot on a stand, and give a model file whose base does not float; lock fewer joints",
         )  # fmt: skip
+    if said.robot.mimic == "lock":
+        _refuse_left_behind(loaded)
     table = {} if limits is None else read_joint_limits(limits)
     _ask_for_missing(loaded, table, limits)
     names = tuple(terms) or said.terms.names or TERMS
@@ -126,6 +128,22 @@ def read_subject(
         clearance=clearance_of(loaded, robot, said.excite, meshes=meshes, distance=distance),
         frames=frames_of(said.excite),
     )
+
+
+def _refuse_left_behind(robot: Robot) -> None:
+    """A joint that is held here but follows one that moves would be elsewhere than where it was certified.
+
+    Raises:
+        ModelError: there is one.
+    """
+    for finding in robot.findings:
+        if finding.code == "model.mimic_locked" and finding.value in robot.joint_names:
+            raise ModelError(
+                "a joint follows one that moves: held still it would be certified where it is not", where=finding.where,
+                value=finding.value,
+                cure='mimic = "project" in [robot] of the study file (--config) moves it along, its own '
+                "limits then being those you give the joint that it follows; or --lock that joint",
+            )  # fmt: skip
 
 
 def _ask_for_missing(robot: Robot, table: dict[str, JointLimit], limits: Path | None) -> None:

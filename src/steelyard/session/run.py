@@ -249,13 +249,17 @@ def _validated(
         recording = Recording(t, request.validate_interval)
         others = old if identification is free else replace(old, unconstrained=free.theta_for(t))
         found = validate_recording(model, identification.theta_for(t), recording, cutoff=cutoff, baseline=others)
-        part = cut_to(t, request.validate_interval)
-        notes = (
-            *leakage_findings(leakage(fitted, part), t.name),
-            *extrapolation_findings(extrapolation(fitted, part), t.name),
-        )
-        done.append(replace(found, findings=(*found.findings, *notes)))
+        done.append(replace(found, findings=(*found.findings, *seen_before(fitted, recording))))
     return tuple(done)
+
+
+def seen_before(fitted: Sequence[Trajectory], unseen: Recording) -> tuple[Finding, ...]:
+    """How much of a validation motion was fitted after all, and where it leaves what was."""
+    part = cut_to(unseen.trajectory, unseen.interval)
+    return (
+        *leakage_findings(leakage(fitted, part), part.name),
+        *extrapolation_findings(extrapolation(fitted, part), part.name),
+    )
 
 
 def cut_to(trajectory: Trajectory, interval: Interval | None) -> Trajectory:

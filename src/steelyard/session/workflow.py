@@ -28,7 +28,7 @@ from steelyard.session.contents import (
 from steelyard.session.delays import delay_of, without_delay
 from steelyard.session.opening import Session, open_session
 from steelyard.session.result_file import build_result, estimate_from_result, inputs_of, validation_entry
-from steelyard.session.run import Interval, Request, Run, read_recordings, robot_for
+from steelyard.session.run import Interval, Request, Run, cut_to, plausible, read_recordings, robot_for, seen_before
 from steelyard.session.schema import ResultFile, SessionFile, VerdictEntry, utc
 from steelyard.session.store import add_files, add_results, create
 from steelyard.terms.names import terms_named
@@ -195,10 +195,12 @@ def revalidate(
         raise StudyError("the session does not say its cut-off", cure="--score-cutoff")
     old = Baselines(model.nominal, None)
     fitted = [entry.sha256 for entry in session.manifest.role("train")]
-    done = []
+    plausible(recordings, robot)
+    done, parts = [], _fitted_parts(session, study)
     for r in recordings:
         carried = carried_offsets(model.names, theta, None if r.source in fitted else len(fitted))
-        done.append(validate_recording(model, carried, Recording(r, interval), cutoff=used, baseline=old))
+        found = validate_recording(model, carried, Recording(r, interval), cutoff=used, baseline=old)
+        done.append(replace(found, findings=(*found.findings, *seen_before(parts, Recording(r, interval)))))
     taken = {entry.name.casefold() for entry in session.manifest.recordings}
     kept: dict[str, bytes | TorquePrediction] = {}
     for v in done:
@@ -215,6 +217,14 @@ def revalidate(
         software_version=__version__,
     )
     return session, done
+
+
+def _fitted_parts(session: Session, study: Study) -> list[Trajectory]:
+    """What the result of a session was fitted to, from its own copies."""
+    spans = {entry.sha256: entry.interval_s for entry in (session.result.inputs if session.result else ())}
+    entries = session.manifest.role("train")
+    read = read_recordings([session.path(entry.path) for entry in entries], study, to_fit=True)
+    return [cut_to(t, spans.get(entry.sha256)) for t, entry in zip(read, entries, strict=True)]
 
 
 def own_terms(recorded: Sequence[str], *, given: Sequence[str]) -> tuple[str, ...]:
