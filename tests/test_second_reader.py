@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import robots
 from steelyard.errors import ModelError
 from steelyard.robot import second_reader
 from steelyard.robot.robot import Robot
@@ -52,3 +53,16 @@ def test_mimics_of_mimics_may_not_multiply_beyond_all_bounds(tmp_path):
     with pytest.raises(ModelError, match="joint 'j4' follows 'j0'") as caught:
         Robot.from_urdf(write(tmp_path, *parts))
     assert caught.value.where == "line 12"
+
+
+def test_a_joint_that_leads_keeps_the_limits_of_its_followers(tmp_path):
+    """The third joint stands at -0.98 q - 0.18 within +-3 rad, so q below 2.82 / 0.98; exclusive limits are refused."""
+    robot = Robot.from_urdf(robots.write(tmp_path, "knuckles"), mimic="project")
+    assert (robot.lower[0], robot.upper[0]) == pytest.approx((-3.0, 2.82 / 0.98))
+    assert robot.velocity_limit[0] == 5.0
+    fast = [part.replace('multiplier="0.7"', 'multiplier="7.0"') for part in robots.TEXTS["knuckles"]]
+    robot = Robot.from_urdf(robots.write(tmp_path, "fast", fast), mimic="project")
+    assert robot.velocity_limit[0] == pytest.approx(5.0 / 9.8)
+    away = [part.replace('offset="0.2"', 'offset="40.0"') for part in robots.TEXTS["knuckles"]]
+    with pytest.raises(ModelError, match="keeps its own limits and those of its follower"):
+        Robot.from_urdf(robots.write(tmp_path, "away", away), mimic="project")

@@ -99,6 +99,8 @@ def build_robot(description: UrdfDescription, gravity: Array, *, mimic: Mimic, f
     followers = {joint.name: joint for joint in description.joints if joint.moves and joint.mimic is not None}
     free = [joint for joint in _walk(description) if joint.moves and (mimic == "lock" or joint.name not in followers)]
     axes = tuple(_axis(joint) for joint in free)
+    if mimic == "project":
+        axes = tuple(_narrowed(axis, followers) for axis in axes)
     dof = {joint.name: k for k, joint in enumerate(free)}
     base = _base_link(description, floating)
     joints: list[TreeJoint] = []
@@ -205,3 +207,31 @@ def _axis(joint: UrdfJoint) -> Axis:
         prismatic=joint.kind == "prismatic",
         continuous=endless,
     )
+
+
+def _narrowed(axis: Axis, followers: Mapping[str, UrdfJoint]) -> Axis:
+    """A joint that leads others, kept within their limits of position and velocity too.
+
+    Raises:
+        ModelError: limits that exclude each other.
+    """
+    for name, joint in followers.items():
+        leader, ratio, offset = _leader(name, followers)
+        if leader != axis.name or ratio == 0.0:
+            continue
+        own = _axis(joint)
+        low, high = sorted(((own.lower - offset) / ratio, (own.upper - offset) / ratio))
+        axis = replace(
+            axis,
+            lower=max(axis.lower, low),
+            upper=min(axis.upper, high),
+            velocity=min(axis.velocity, own.velocity / abs(ratio)),
+        )
+        if axis.lower > axis.upper:
+            raise ModelError(
+                f"no position of {shown(axis.name)} keeps its own limits and those of its follower {shown(name)}",
+                where=f"line {joint.line}",
+                value=(axis.lower, axis.upper),
+                cure="mend the limits or the mimic's multiplier and offset; or hold the follower still (mimic lock)",
+            )
+    return axis

@@ -141,8 +141,8 @@ def _refuse_left_behind(robot: Robot) -> None:
             raise ModelError(
                 "a joint follows one that moves: held still it would be certified where it is not", where=finding.where,
                 value=finding.value,
-                cure='mimic = "project" in [robot] of the study file (--config) moves it along, its own '
-                "limits then being those you give the joint that it follows; or --lock that joint",
+                cure='mimic = "project" in [robot] of the study file (--config) moves it along, within its own '
+                "position and velocity limits of the model file; or --lock the joint that it follows",
             )  # fmt: skip
 
 
