@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from steelyard.assess.validation import Score, check_score_cutoff, gaps_inside, score
 from steelyard.basis import ParameterBasis
 from steelyard.data.trajectory import Trajectory
-from steelyard.estimate.least_squares import weighted
 from steelyard.estimate.predict import Prediction, along
+from steelyard.estimate.prior import Prior
+from steelyard.estimate.regularised import with_prior
 from steelyard.estimate.result import Estimate
 from steelyard.estimate.training import Recording
 from steelyard.finding import Finding
@@ -62,7 +63,7 @@ class Validation:
 
 
 def baselines(model: Model, basis: ParameterBasis, info: SquareRootInformation) -> Baselines:
-    """Fit friction and offset alone, the rigid bodies held at the model file's values.
+    """Fit friction (none negative) and offset alone, the rigid bodies held at the model file's values.
 
     Args:
         model: robot and terms.
@@ -76,7 +77,11 @@ def baselines(model: Model, basis: ParameterBasis, info: SquareRootInformation) 
         del known[name]
     fitted = nominal.copy()
     if friction:
-        estimate = weighted(info.given(known))
+        free = np.full(len(friction), np.inf)
+        bound = [column.name for column in model.columns if column.nonnegative]
+        estimate = with_prior(
+            info.given(known), Prior(tuple(friction), np.zeros(len(friction)), free), nonnegative=bound
+        )
         place = {name: k for k, name in enumerate(model.names)}
         for name, value in zip(estimate.names, estimate.theta, strict=True):
             fitted[place[name]] = value

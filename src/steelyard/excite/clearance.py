@@ -100,13 +100,19 @@ def resting_place(clearance: Clearance, limits: MotionLimits, *, seed: int = 0) 
     rng = np.random.default_rng(seed)
     spread = np.linspace(0.0, 0.9, RESTS)[:, None] * rng.uniform(-1.0, 1.0, (RESTS, len(limits.joint_names)))
     poses = limits.center + spread * limits.reach
+    best, place = -np.inf, limits.center
     for pose in poses:
-        if clearance.distance(pose[None], far=clearance.required + ROOM)[0] > clearance.required:
+        distance = float(clearance.distance(pose[None], far=clearance.required + ROOM)[0])
+        if distance > clearance.required:
             return pose
+        if distance > best:
+            best, place = distance, pose
     raise StudyError(
-        "the robot is nowhere clear of itself and of the obstacles", value=clearance.required,
-        cure="check the places of the obstacles, the pairs that may touch, and the distance to keep",
-    )  # fmt: skip
+        f"the robot is nowhere clear of itself and of the obstacles: in the best of {RESTS} poses tried "
+        f"{clearance.nearest(place)} are {best:.3g} m apart, nearer than {clearance.required:g} m",
+        cure="name the folders of its meshes (--meshes), whose stand-ins may be too large; else check the places of "
+        "the obstacles, the pairs that may touch, and the distance to keep",
+    )
 
 
 def shrunk(x: Array, rest: Array, clear: Callable[[Array], bool], *, factor: float) -> Array:
